@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.editing.placement import line_place
+from haproxy_native.editing.placement import insertion_line
 from haproxy_native.editing.resources import Resource, Resources
 from haproxy_native.errors import NativeError, Place, UnknownWords
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.grammar.rows import Found, LineEdits, change_rows
-from haproxy_native.grammar.section_shape import changed
+from haproxy_native.grammar.section_shape import apply_edits
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import is_word, unquoted
@@ -74,18 +74,33 @@ class ChildEditor:
         if shape.first_words.isdisjoint(by_word):
             return _NONE
         key = ("children", resource.name)
-        known: Children | None = section.cache.get(key)
-        if known is None:
-            begin = {place for prefix in shape.prefixes() for place in by_word.get(prefix[0], ()) if _begins(section.lines[place], prefix)}
-            places = sorted(begin)
-            known = section.cache[key] = Children(places, [_read(shape, section.lines[place]) for place in places])
-        return known
+        cached: Children | None = section.cache.get(key)
+        if cached is not None:
+            return cached
+        indices: set[int] = set()
+        for prefix in shape.prefixes():
+            indices.update(place for place in by_word.get(prefix[0], ()) if section.lines[place].args[: len(prefix)] == prefix)
+        children = Children(sorted(indices), [])
+        for place in children.places:
+            line = section.lines[place]
+            # Cached on the line, because several sections may share a line.
+            meaning = line.meaning
+            if meaning is None or meaning[0] is not shape:
+                meaning = line.meaning = shape, shape.read(line)
+            children.objects.append(meaning[1])
+        section.cache[key] = children
+        return children
 
     def have_own_names(
         self, resource: Resource, old: Section, new: Section, removed: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]
     ) -> bool:
         """Return whether the names of all removed and added children are unique, both in the section before a change and after it."""
-        repeated, key = self._repeated(old, resource), resource.key
+        key = resource.key
+        # The names that more than one line has. The cache is copied to the edited section.
+        repeated: frozenset[str] | None = old.cache.get((_REPEATED, resource.name))
+        if repeated is None:
+            counts = Counter(str(row[key]) for row in self.children(old, resource).readable)
+            repeated = old.cache[_REPEATED, resource.name] = frozenset(name for name, count in counts.items() if count > 1)
         names, others = [str(row[key]) for row in removed], [str(row[key]) for row in added]
         if sorted(names) == sorted(others):
             new.cache[_REPEATED, resource.name] = repeated
@@ -97,40 +112,29 @@ class ChildEditor:
         new.cache[_REPEATED, resource.name] = repeated
         return True
 
-    def _repeated(self, section: Section, resource: Resource) -> frozenset[str]:
-        """Return the names that more than one line has. They are cached, and `have_own_names` copies the cache to an edited section."""
-        known: frozenset[str] | None = section.cache.get((_REPEATED, resource.name))
-        if known is None:
-            counts = Counter(str(row[resource.key]) for row in self.children(section, resource).readable)
-            known = section.cache[_REPEATED, resource.name] = frozenset(name for name, count in counts.items() if count > 1)
-        return known
-
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
-        """Return the section with a new line before the child at `index`; an index equal to the number of children appends."""
+        """Return the section with a new child before the child at `index`. If `index` is the number of children, the child is appended."""
         line = self.shape(resource).new(body, section.indent, section.newline)
-        return changed(section, LineEdits({}, [(self._place(section, parent, resource, index), line)]))
+        return apply_edits(section, LineEdits({}, [(self._insertion_index(section, parent, resource, index), line)]))
 
-    def _place(self, section: Section, parent: str, resource: Resource, index: int) -> int:
+    def _insertion_index(self, section: Section, parent: str, resource: Resource, index: int) -> int:
+        """Return the index of the line after which to insert a child before the child at `index`."""
         places = self.children(section, resource).places
         if index < len(places):
             return section.between(places[index - 1] if index else None, places[index])
-        return line_place(section, places[-1:] or self._earlier(section, parent, resource))
-
-    def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
-        """Return the indices of the lines below which the first line of a collection is inserted. The last of them determines the place.
-
-        The line is inserted above the lines of collections that the table declares later. Lines of collections that the table declares
-        earlier take precedence: the line is inserted after all of them, because it may refer to them.
-        """
+        if places:
+            return insertion_line(section, places[-1:])
+        # The first line of a collection is inserted above the lines of collections that the table declares later. Lines of collections that
+        # the table declares earlier take precedence: the line is inserted after all of them, because it may refer to them.
         family = [child for _, child in self.resources.children(parent)]
         own = family.index(resource) if resource in family else len(family)
         later = {place for child in family[own + 1 :] for place in self.children(section, child).places}
-        sooner = {place for child in family[:own] for place in self.children(section, child).places}
-        places = [
+        earlier = {place for child in family[:own] for place in self.children(section, child).places}
+        above = [
             place for place, line in enumerate(section.lines) if line.words and place not in later and not line.args[0].startswith(".")
         ]
         end = min(later, default=len(section.lines))
-        return [place for place in places if place < end] if max(sooner, default=0) < end else places
+        return insertion_line(section, [place for place in above if place < end] if max(earlier, default=0) < end else above)
 
     def has_written_name(self, section: Section, resource: Resource, index: int) -> bool:
         """Return whether the line contains the name of the child. If not, clients address the child by another word of the line."""
@@ -153,16 +157,8 @@ class ChildEditor:
                     place=Place(section=f"{section.kind} {section.name}", keyword=line.words[0]),
                 )
             twins = places_by_name[unquoted_name(object_.get(resource.key))] if places_by_name else ()
-            edits |= self._edited(section, resource, [place, *(twin for twin in twins if twin != place)], body)
-        return changed(section, LineEdits(edits, []))
-
-    def _twins(self, section: Section, resource: Resource, index: int) -> list[int]:
-        """Return the indices of all lines of one child. These are several if its name is in more than one branch of an `.if` block."""
-        children = self.children(section, resource)
-        object_ = children.objects[index]
-        if resource.kind != "named" or object_ is None:
-            return [children.places[index]]
-        return self._by_name(section, resource)[unquoted_name(object_.get(resource.key))]
+            edits |= self._edits_of_child(section, resource, [place, *(twin for twin in twins if twin != place)], body)
+        return apply_edits(section, LineEdits(edits, []))
 
     def _by_name(self, section: Section, resource: Resource) -> dict[str, list[int]]:
         """Return the indices of the readable lines of a named collection, by name."""
@@ -173,40 +169,48 @@ class ChildEditor:
                 places_by_name.setdefault(unquoted_name(object_.get(resource.key)), []).append(place)
         return places_by_name
 
-    def _edited(self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]) -> dict[int, Line | None]:
-        """Return the edited lines of one child, by index. Only its first line is edited, and none if another line already has the values.
+    def _edits_of_child(
+        self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]
+    ) -> dict[int, Line | None]:
+        """Return the edited line of a child, by index. Return no edit if another line of the child already has the values.
 
-        `places`: the indices of its lines.
+        `places`: the indices of all lines of the child. Only the first is edited.
         """
-        objects = self.children(section, resource)
-        if len(places) == 1 and objects.objects[bisect_left(objects.places, places[0])] == body:
+        children = self.children(section, resource)
+        if len(places) == 1 and children.objects[bisect_left(children.places, places[0])] == body:
             return {}
+        shape = self.shape(resource)
         first, *twins = (section.lines[place] for place in places)
-        edited = self.shape(resource).onto(first, body)
-        return {} if any(self._says(resource, twin, body) for twin in twins) else {places[0]: edited}
-
-    def _says(self, resource: Resource, line: Line, body: Mapping[str, Any]) -> bool:
-        try:
-            return self.shape(resource).onto(line, body) is line
-        except NativeError:
-            return False
+        edited = shape.onto(first, body)
+        for twin in twins:
+            try:
+                if shape.onto(twin, body) is twin:
+                    return {}
+            except NativeError:
+                continue
+        return {places[0]: edited}
 
     def delete(self, section: Section, resource: Resource, index: int) -> Section:
         """Return the section without a child. If the child has lines in branches of an `.if` block, all of them are removed."""
-        place, twins = self.children(section, resource).places[index], self._twins(section, resource, index)
-        removed = twins if any(map(section.is_conditional, twins)) else [place]
-        return changed(section, LineEdits(dict.fromkeys(removed), []))
+        children = self.children(section, resource)
+        place, object_ = children.places[index], children.objects[index]
+        removed = [place]
+        if resource.kind == "named" and object_ is not None:
+            lines_of_name = self._by_name(section, resource)[unquoted_name(object_.get(resource.key))]
+            if any(map(section.is_conditional, lines_of_name)):
+                removed = lines_of_name
+        return apply_edits(section, LineEdits(dict.fromkeys(removed), []))
 
     def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
-        """Return the section with a named collection replaced. Present children keep their places; new ones follow, sorted by name."""
-        wanted = {unquoted_name(body.get(resource.key)): body for _, body in sorted(bodies.items())}
-        there, change = self._by_name(section, resource), LineEdits({}, [])
-        for name, places in there.items():
-            change.replaced |= self._edited(section, resource, places, wanted[name]) if name in wanted else dict.fromkeys(places)
-        end = self._place(section, parent, resource, len(self.children(section, resource).places))
-        lines = [self.shape(resource).new(body, section.indent, section.newline) for name, body in wanted.items() if name not in there]
+        """Return the section with a named collection replaced. Existing children do not move; new children follow, sorted by name."""
+        new = {unquoted_name(body.get(resource.key)): body for _, body in sorted(bodies.items())}
+        existing, change = self._by_name(section, resource), LineEdits({}, [])
+        for name, places in existing.items():
+            change.replaced |= self._edits_of_child(section, resource, places, new[name]) if name in new else dict.fromkeys(places)
+        end = self._insertion_index(section, parent, resource, len(self.children(section, resource).places))
+        lines = [self.shape(resource).new(body, section.indent, section.newline) for name, body in new.items() if name not in existing]
         change.added = [(end, line) for line in lines]
-        return changed(section, change)
+        return apply_edits(section, change)
 
     def replace_all(self, section: Section, parent: str, resource: Resource, bodies: Sequence[Mapping[str, Any]]) -> Section:
         """Return the section with a whole list replaced. Lines that the grammar cannot parse stay, because no client has seen them."""
@@ -215,9 +219,9 @@ class ChildEditor:
             (place, section.lines[place]) for place, object_ in zip(children.places, children.objects, strict=True) if object_ is not None
         ]
         change = change_rows(self.shape(resource), lines, bodies, section)
-        default = self._place(section, parent, resource, len(children.places))
+        default = self._insertion_index(section, parent, resource, len(children.places))
         change.added = [(default if place is None else place, line) for place, line in change.added]
-        return changed(section, change)
+        return apply_edits(section, change)
 
 
 def _by_first_word(section: Section) -> dict[str, list[int]]:
@@ -233,20 +237,7 @@ def _by_first_word(section: Section) -> dict[str, list[int]]:
     return by_word
 
 
-def _begins(line: Line, prefix: tuple[str, ...]) -> bool:
-    return line.args[: len(prefix)] == prefix
-
-
-def _read(shape: LineShape, line: Line) -> dict[str, Any] | None:
-    # Cached on the line, because several sections may share a line.
-    meaning = line.meaning
-    if meaning is None or meaning[0] is not shape:
-        meaning = line.meaning = shape, shape.read(line)
-    members: dict[str, Any] | None = meaning[1]
-    return members
-
-
 def unquoted_name(name: object) -> str:
-    """Return a name without quotes, for comparison: a client need not quote a name that has quotes in the file."""
+    """Return a name without quotes, for comparison. Clients may omit the quotes that a name has in the file."""
     text = str(name)
     return unquoted(text) if is_word(text) else text

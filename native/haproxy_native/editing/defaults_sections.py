@@ -19,27 +19,24 @@ DEFAULTS = "defaults"
 
 
 def named_defaults(section: Section) -> str | None:
-    """Return the name after `from` in a section's header; None without a `from`."""
+    """Return the name after `from` in the header of a section; None if the header has no `from`."""
     words, args = section.header.words, section.header.args
     at = 1 if section.kind == DEFAULTS and not section.name else 2
     return normalized(words[at + 1]) if len(words) > at + 1 and args[at] == "from" else None
 
 
 def implicit_defaults(document: Document, section: Section) -> str | None:
-    """Return the name of the last defaults section above a proxy, which HAProxy uses if the header names none."""
+    """Return the name of the last defaults section above a proxy; None if there is none, or if the section is no proxy."""
     if section.kind not in PROXIES:
         return None
-    places, names = _all_defaults(document)
+    # The indices and the names of all defaults sections.
+    cached: tuple[Sequence[int], Sequence[str]] | None = document.cache.get(DEFAULTS)
+    if cached is None:
+        places = document.places_of(DEFAULTS)
+        cached = document.cache[DEFAULTS] = places, [document.names()[place] for place in places]
+    places, names = cached
     above = bisect_left(places, document.place(section))
     return names[above - 1] if above else None
-
-
-def _all_defaults(document: Document) -> tuple[Sequence[int], Sequence[str]]:
-    known: tuple[Sequence[int], Sequence[str]] | None = document.cache.get(DEFAULTS)
-    if known is None:
-        places = document.places_of(DEFAULTS)
-        known = document.cache[DEFAULTS] = places, [document.names()[place] for place in places]
-    return known
 
 
 def all_implicit_defaults(document: Document) -> list[str | None]:
@@ -53,33 +50,33 @@ def all_implicit_defaults(document: Document) -> list[str | None]:
 
 
 def all_inherited_defaults(document: Document) -> list[str | None]:
-    """Return, for each section, the name of the defaults section that it inherits from: named in its header, or implicit."""
+    """Return, for each section, the name of the defaults section that it inherits from, explicitly or implicitly; None if there is none."""
     return [named_defaults(section) or source for section, source in zip(document.sections, all_implicit_defaults(document), strict=True)]
 
 
-def check_from(document: Document, kind: str, name: str, wanted: object) -> None:
+def check_from(document: Document, kind: str, name: str, source: object) -> None:
     """Check the value of `from`. Raises BadValue if the defaults section does not exist, or if it inherits from the section itself."""
     seen = {name} if kind == DEFAULTS else set()
-    wanted = normalized(wanted) if isinstance(wanted, str) else None
-    while wanted:
-        if wanted in seen:
-            raise BadValue(f"circular dependency detected: defaults {wanted} would inherit from itself", place=Place(member="from"))
-        section = document.find(DEFAULTS, wanted)
+    source = normalized(source) if isinstance(source, str) else None
+    while source:
+        if source in seen:
+            raise BadValue(f"circular dependency detected: defaults {source} would inherit from itself", place=Place(member="from"))
+        section = document.find(DEFAULTS, source)
         if section is None:
             raise BadValue(f"Object {name} references missing defaults section in from", place=Place(member="from"))
-        seen.add(wanted)
-        wanted = named_defaults(section)
+        seen.add(source)
+        source = named_defaults(section)
 
 
-def with_named_source(document: Document, wanted: object) -> Document:
-    """Return the document after writing the name of the defaults section that a `from` refers to into the header of that section.
+def with_named_source(document: Document, source: object) -> Document:
+    """Write the name `source`, the value of a `from`, into the header of the defaults section with this name. Return the document.
 
-    The API gives a section without a name a number as its name. HAProxy does not know this name until it is in the header.
+    The API names sections that have no name in the file. HAProxy does not know such a name until it is in the header.
     """
-    source = document.find(DEFAULTS, normalized(wanted)) if isinstance(wanted, str) else None
-    if source is None or source.name == document.address(source):
+    section = document.find(DEFAULTS, normalized(source)) if isinstance(source, str) else None
+    if section is None or section.name == document.address(section):
         return document
-    return with_name(document, source, str(wanted))[0]
+    return with_name(document, section, str(source))[0]
 
 
 def with_name(document: Document, section: Section, name: str) -> tuple[Document, Section]:
@@ -99,19 +96,18 @@ def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
 
     If the number of defaults sections is unchanged, a new name at the same position is treated as a renaming.
     """
-    names, others = old.of_kind(DEFAULTS), new.of_kind(DEFAULTS)
-    gone = _gone(names, others)
-    if not gone:
+    old_sections, new_sections = old.of_kind(DEFAULTS), new.of_kind(DEFAULTS)
+    old_texts, new_texts = ({section.text for _, section in sections} for sections in (old_sections, new_sections))
+    # A section with an unchanged text is not removed, even if its number has changed.
+    removed = {name for name, section in old_sections if section.text not in new_texts}
+    removed -= {name for name, section in new_sections if section.text not in old_texts}
+    if not removed:
         return []
-    renamed = {was: now for (was, _), (now, _) in zip(names, others, strict=True)} if len(names) == len(others) else {}
-    before, after = _bound(old), _bound(new)
-    return [(proxy, name) for proxy in after if (name := before.get(proxy, "")) in gone and after[proxy] != renamed.get(name)]
-
-
-def _gone(old: Sequence[tuple[str, Section]], new: Sequence[tuple[str, Section]]) -> set[str]:
-    """Return the names of the removed sections. A section with an unchanged text is not removed, even if its number has changed."""
-    before, after = ({section.text for _, section in sections} for sections in (old, new))
-    return {name for name, section in old if section.text not in after} - {name for name, section in new if section.text not in before}
+    new_names: dict[str, str] = {}
+    if len(old_sections) == len(new_sections):
+        new_names = {old_name: name for (old_name, _), (name, _) in zip(old_sections, new_sections, strict=True)}
+    before, after = _implicit_sources(old), _implicit_sources(new)
+    return [(proxy, name) for proxy in after if (name := before.get(proxy, "")) in removed and after[proxy] != new_names.get(name)]
 
 
 def refuse_rebound(old: Document, new: Document) -> None:
@@ -121,7 +117,7 @@ def refuse_rebound(old: Document, new: Document) -> None:
         raise Refused(f"defaults section '{lost[0][1]}' is still used: {users}", place=Place(section=lost[0][0], member="from"))
 
 
-def _bound(document: Document) -> dict[str, str]:
+def _implicit_sources(document: Document) -> dict[str, str]:
     """Map each proxy whose header names no defaults section to the defaults section that it implicitly inherits from."""
     pairs = zip(document.sections, all_implicit_defaults(document), strict=True)
     return {

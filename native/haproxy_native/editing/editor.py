@@ -1,4 +1,4 @@
-"""Create, read, replace and delete objects of a document. Documents are immutable: each edit returns a new one. Pure.
+"""Create, read, replace and delete objects of a document. Documents are immutable: each edit returns a new one.
 
 `parent` is (parent resource, parent name) for children and None for sections. `full` means a section with all its children. The methods
 raise Missing, Exists, NoParent, IndexOutOfRange, BadValue and UnknownWords.
@@ -16,8 +16,8 @@ from haproxy_native.abandonment import check
 from haproxy_native.editing.children import ChildEditor, unquoted_name
 from haproxy_native.editing.defaults_sections import all_implicit_defaults, check_from, implicit_defaults, with_name, with_named_source
 from haproxy_native.editing.placement import (
-    behind_its_defaults,
     insert_section,
+    move_below_defaults,
     place_for_new,
     usual_indent,
     usual_newline,
@@ -53,24 +53,8 @@ from haproxy_native.text.words import normalized, unquoted
 _UNITED, _PARTS = "united", "parts"
 
 
-def _united(document: Document, kind: str) -> Section | None:
-    """Return all unnamed sections of a kind as one united section; None if there is none."""
-    first = document.find(kind, "")
-    if first is None:
-        return None
-    sections = [section for section in document.sections if section.kind == kind]
-    if len(sections) == 1:
-        return first
-    cached: tuple[list[Section], Section] | None = first.cache.get(_UNITED)
-    if cached is None or cached[0] != sections:
-        whole = first.with_lines(line for section in sections for line in section.lines)
-        whole.cache[_PARTS] = sections
-        cached = first.cache[_UNITED] = sections, whole
-    return cached[1]
-
-
 def _with_section(document: Document, old: Section, new: Section) -> Document:
-    """Return the document with a section replaced; if it is a united section, with each of its original sections replaced."""
+    """Return the document with a section replaced. For a united section, each of its original sections is replaced."""
     if _PARTS not in old.cache:
         return document.replace(old, new)
     edited: list[list[Line]] = []
@@ -109,7 +93,7 @@ class Editor:
         return shape_
 
     def _escaped(self, resource: Resource) -> frozenset[str]:
-        """Return the paths of members that may contain line breaks. They apply to an object, a list of objects, and a full section."""
+        """Return the dotted paths of the members that may contain line breaks, for an object, a list of objects, and a full section."""
         if (members := self._escaped_members.get(resource.name)) is None:
             note, schema = self.grammar.schemas.note, self.grammar.schemas.named(resource.schema)
             own = [name for name, member in self.grammar.schemas.properties(schema).items() if note(member).get("escaped")]
@@ -128,9 +112,9 @@ class Editor:
     # -- reading
 
     def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
-        """Return all objects of a collection in file order. If the parent is missing, return none or raise NoParent.
+        """Return all objects of a collection in file order.
 
-        `lists_without_parent` decides between the two.
+        If the parent is missing, return an empty list, or raise NoParent if `lists_without_parent` returns False.
         """
         if parent is not None:
             section = self.section(document, *parent)
@@ -182,12 +166,8 @@ class Editor:
         return self.lines.children(section, resource).unparsed if section else []
 
     def as_object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool = False) -> Object:
-        """Return the object that a section expresses. `bound`: the name of its implicit defaults section. Raises Abandoned."""
+        """Return the object that a section expresses. `bound`: the name of the section's implicit defaults section. Raises Abandoned."""
         check()
-        own = self._own(section, resource, name, bound)
-        return self._sorted(resource, {**own, **self._embedded(section, resource)}) if full else dict(own)
-
-    def _own(self, section: Section, resource: Resource, name: str, bound: str | None) -> Object:
         # Cached on the section, so that listing thousands of sections takes no longer than writing the answer.
         key = (resource.name, name, bound)
         members: Object | None = section.cache.get(key)
@@ -199,24 +179,26 @@ class Editor:
             if bound is not None and "from" in shape.order:
                 members.setdefault("from", bound)
             members = section.cache[key] = self._sorted(resource, members)
-        return members
+        object_ = dict(members)
+        if not full:
+            return object_
+        for member, child in self.lines.kinds(resource.name, section):
+            children = self.lines.children(section, child).readable
+            if children and child.kind == "named":
+                by_name = object_[member] = dict[str, Object]()
+                # If several children have the same name, the first is returned, which is also the one that a lookup finds.
+                for each in children:
+                    by_name.setdefault(str(each[child.key]), each)
+            elif children:
+                object_[member] = list(children)
+        return self._sorted(resource, object_)
 
     def _sorted(self, resource: Resource, object_: Object) -> Object:
-        return {member: object_[member] for member in sorted(object_, key=self._rank(resource).__getitem__)}
-
-    def _rank(self, resource: Resource) -> dict[str, int]:
-        """Return the position of each member in a section's object."""
+        """Return the object with its members in the order of the schema."""
         if (ranks := self._ranks.get(resource.name)) is None:
             members = [*self.shape(resource).order, *(member for member, _ in self.resources.children(resource.name))]
             ranks = self._ranks[resource.name] = {member: place for place, member in enumerate(dict.fromkeys(members))}
-        return ranks
-
-    def _embedded(self, section: Section, resource: Resource) -> Object:
-        embedded: Object = {}
-        for member, child in self.lines.kinds(resource.name, section):
-            if objects := self.lines.children(section, child).readable:
-                embedded[member] = _by_name(objects, child.key) if child.kind == "named" else list(objects)
-        return embedded
+        return {member: object_[member] for member in sorted(object_, key=ranks.__getitem__)}
 
     # -- sections
 
@@ -226,9 +208,21 @@ class Editor:
         return Section(resource.section, "", f"{resource.section}\n") if section is None and resource.is_implied else section
 
     def section(self, document: Document, resource: Resource, name: str) -> Section | None:
-        if resource.kind != "section":
-            return _united(document, resource.section)
-        return document.find(resource.section, name) or document.find(resource.section, normalized(name))
+        """Return a section; None if it does not exist. If several sections have no name, return them as one united section."""
+        if resource.kind == "section":
+            return document.find(resource.section, name) or document.find(resource.section, normalized(name))
+        first = document.find(resource.section, "")
+        if first is None:
+            return None
+        sections = [section for section in document.sections if section.kind == resource.section]
+        if len(sections) == 1:
+            return first
+        cached: tuple[list[Section], Section] | None = first.cache.get(_UNITED)
+        if cached is None or cached[0] != sections:
+            united = first.with_lines(line for section in sections for line in section.lines)
+            united.cache[_PARTS] = sections
+            cached = first.cache[_UNITED] = sections, united
+        return cached[1]
 
     def create(
         self,
@@ -243,7 +237,14 @@ class Editor:
         """Return the document with a new section, or with a new child at `index`. A negative index or None appends the child."""
         refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
-            return self._create_child(document, resource, parent, body, index)
+            document, section = self._with_parent(document, resource, parent, "orphan_create")
+            if resource.kind == "named":
+                self._refuse_taken(section, resource, parent, None, body)
+            count = len(self.lines.children(section, resource).objects)
+            place = count if index is None or index < 0 else index
+            if place > count:
+                raise IndexOutOfRange(f"Object with id {index} in {parent_label(parent)} out of range")
+            return _edited(document, section, self.lines.insert(with_near_indent(document, section), parent[0].name, resource, body, place))
         name = str(body.get(resource.key) or "")
         if self.section(document, resource, name) is not None:
             raise taken_section(resource, name, full=full)
@@ -283,7 +284,7 @@ class Editor:
         return document
 
     def as_written(self, resource: Resource, body: Mapping[str, Any], document: Document) -> tuple[Object, Section]:
-        """Return (object with all children, section) that a body describes. The section has the indentation of the document."""
+        """Return (object with all children, section) for a body. The section has the indentation of the document, and is not inserted."""
         refuse_line_breaks(body, (), self._escaped(resource))
         section = self._new_section(document, resource, body, full=True)
         return self.as_object(section, resource, str(body.get(resource.key) or ""), None, full=True), section
@@ -314,7 +315,9 @@ class Editor:
             return document
         if old is None and resource.kind == "singleton":
             made = self.create(document, resource, None, body, full=full)
-            return document if resource.is_implied and not self._says_anything(made, resource) else made
+            section_made = self.section(made, resource, "")
+            is_empty = section_made is None or not any(line.words for line in section_made.lines[1:])
+            return document if resource.is_implied and is_empty else made
         if old is None:
             raise absent_section(resource, name, "absent_replace", full=full)
         if resource.kind == "section" and document.address(old) != old.name and body.get(resource.key) not in (None, "", name):
@@ -325,16 +328,16 @@ class Editor:
             document, old = with_name(document, old, name)
         elif resource.kind == "section" and _has_other_name(resource, name, body):
             raise _other_name(resource, name, body)
-        wanted = {**body, "name": old.name} if resource.kind == "section" else dict(body)
-        check_from(document, resource.section, name, wanted.get("from"))
-        unshown = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.write_only}
-        values = {**unshown, **_without_implied(wanted, old, implicit_defaults(document, old))}
+        sent = {**body, "name": old.name} if resource.kind == "section" else dict(body)
+        check_from(document, resource.section, name, sent.get("from"))
+        write_only = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.write_only}
+        values = {**write_only, **_without_implicit_from(sent, old, implicit_defaults(document, old))}
         document = with_named_source(document, values.get("from"))
         new = self.shape(resource).onto(with_near_indent(document, old), values, whole=full)
         if full:
             new = self._with_embedded(new, resource, body)
         new = with_acls_above(new, old)
-        return behind_its_defaults(_with_section(document, old, new), new)
+        return move_below_defaults(_with_section(document, old, new), new)
 
     def set_members(
         self, document: Document, resource: Resource, parent: Parent, values: Mapping[str | int, Mapping[str, Any]]
@@ -359,10 +362,6 @@ class Editor:
             refuse_line_breaks(bodies[index], (), self._escaped(resource))
         return _edited(document, section, self.lines.replace(section, resource, bodies)) if section else document
 
-    def _says_anything(self, document: Document, resource: Resource) -> bool:
-        section = self.section(document, resource, "")
-        return section is not None and any(line.words for line in section.lines[1:])
-
     def unknown(self, section: Section, resource: Resource) -> list[int]:
         """Return the indices of the lines of a section that no object can express."""
         shape = self.shape(resource)
@@ -374,7 +373,7 @@ class Editor:
     def unreadable(self, section: Section, resource: Resource) -> Iterator[tuple[int, str]]:
         """Yield (index of the line, text) for each line that no object expresses completely.
 
-        The text is the line, or the unexpressed words.
+        The text has the words that no member expresses, or the whole line if no object expresses any of it.
         """
         yield from ((place, section.lines[place].text.strip()) for place in self.unknown(section, resource))
         own = self.shape(resource)
@@ -440,18 +439,6 @@ class Editor:
             raise absent_child(resource, parent, key, situation)
         return section, index
 
-    def _create_child(
-        self, document: Document, resource: Resource, parent: tuple[Resource, str], body: Mapping[str, Any], index: int | None
-    ) -> Document:
-        document, section = self._with_parent(document, resource, parent, "orphan_create")
-        objects = self.lines.children(section, resource).objects
-        if resource.kind == "named":
-            self._refuse_taken(section, resource, parent, None, body)
-        place = len(objects) if index is None or index < 0 else index
-        if place > len(objects):
-            raise IndexOutOfRange(f"Object with id {index} in {parent_label(parent)} out of range")
-        return _edited(document, section, self.lines.insert(with_near_indent(document, section), parent[0].name, resource, body, place))
-
     def _refuse_taken(
         self, section: Section, resource: Resource, parent: tuple[Resource, str], key: str | int | None, body: Mapping[str, Any]
     ) -> None:
@@ -478,7 +465,7 @@ def _edited(document: Document, old: Section, new: Section) -> Document:
     return _with_section(document, old, with_acls_above(new, old))
 
 
-def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -> Mapping[str, Any]:
+def _without_implicit_from(body: Mapping[str, Any], old: Section, bound: str | None) -> Mapping[str, Any]:
     """Return the body without a `from` that names the section's implicit defaults section."""
     if bound is not None and body.get("from") == bound and "from" not in old.header.args[2:]:
         return {name: value for name, value in body.items() if name != "from"}
@@ -495,24 +482,16 @@ def _other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> Oth
     return OtherName(text, place=Place(member=resource.key))
 
 
-def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
-    """Return the objects by name. If several have the same name, return the first, which is also the one that a lookup finds."""
-    by_name: dict[str, Object] = {}
-    for object_ in objects:
-        by_name.setdefault(str(object_[key]), object_)
-    return by_name
-
-
 def _with_members(object_: Mapping[str, Any], members: Mapping[str, Any]) -> Object:
     return {name: value for name, value in {**object_, **members}.items() if value is not None}
 
 
-def _index_of(names: Sequence[Any], wanted: object) -> int | None:
-    """Return the index of a name; None if it is missing. Names that differ only in quotes match if no name matches exactly."""
-    if wanted in names:
-        return names.index(wanted)
-    own = unquoted_name(wanted)
-    return next((index for index, name in enumerate(names) if isinstance(name, str) and unquoted(name) == own), None)
+def _index_of(names: Sequence[Any], name: object) -> int | None:
+    """Return the index of a name; None if it is missing. If no name matches exactly, a name that differs only in its quotes matches."""
+    if name in names:
+        return names.index(name)
+    own = unquoted_name(name)
+    return next((index for index, other in enumerate(names) if isinstance(other, str) and unquoted(other) == own), None)
 
 
 @functools.cache

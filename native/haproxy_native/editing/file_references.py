@@ -1,6 +1,6 @@
 """Find the lines of a configuration that refer to a file: by its path, by a relative path, or by its directory.
 
-Links and `..` in a path are resolved on the disk, as HAProxy does. Everything else is pure. A line that may refer to the file is returned
+Links and `..` in a path are resolved on the disk, as HAProxy does. A line that may refer to the file is returned
 even if that is uncertain: the worst effect is an unnecessary reload, or an error that names the line. The argument `path` is always
 absolute and normalized. `directory` is the base of relative paths (`base_directory`), if no line sets another one.
 """
@@ -37,15 +37,15 @@ class FileReference(NamedTuple):
 
 
 def references(document: Document, path: str, directory: str = "/") -> list[FileReference]:
-    """Return the lines that refer to a file."""
-    found, path, where = [], posixpath.normpath(path), bases(document, directory)
+    """Return the lines that refer to the file at `path`, in file order."""
+    lines, path, where = [], posixpath.normpath(path), bases(document, directory)
     for at, section in enumerate(document.sections):
         if section.kind != BOUNDARY and may_refer(section.text, path):
             for place, line in enumerate(section.lines):
                 if refers(line, path, where):
                     number = first_lines(document)[at] + place
-                    found.append(FileReference(f"{section.kind} {section.name}".rstrip(), number, line.args[0], line.text.strip()))
-    return found
+                    lines.append(FileReference(f"{section.kind} {section.name}".rstrip(), number, line.args[0], line.text.strip()))
+    return lines
 
 
 def may_refer(text: str, path: str) -> bool:
@@ -67,7 +67,7 @@ def unreferenced(document: Document, paths: Sequence[str], directory: str = "/")
             if "$" in word:
                 open_words.append(word)
             if "/" in word or "." in word or not own.isdisjoint(_PARTS.split(unquoted(word))):
-                seen.update(_paths(word, where, own))
+                seen.update(_paths_in_word(word, where, own))
 
     def is_named(path: str) -> bool:
         is_open = any(posixpath.basename(path) in word for word in open_words)
@@ -78,7 +78,7 @@ def unreferenced(document: Document, paths: Sequence[str], directory: str = "/")
     return [path for path in paths if not is_named(path)]
 
 
-def _paths(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
+def _paths_in_word(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
     """Yield the paths that a word may name. The path of a directory ends in a slash. `own`: the file names to look for."""
     for part in filter(None, _PARTS.split(unquoted(word))):
         for base in bases:
@@ -99,7 +99,7 @@ def bases(document: Document, directory: str) -> list[str]:
 
 
 def map_directory(document: Document, directory: str) -> str:
-    """Return the directory to which paths of maps and ACLs are relative, which `default-path` may name."""
+    """Return the directory to which paths of maps and ACLs are relative: the one that `default-path` names, or else `directory`."""
     match _default_path(document):
         case ("origin", path, *_):
             return posixpath.join(directory, path)
@@ -107,9 +107,10 @@ def map_directory(document: Document, directory: str) -> str:
 
 
 def base_directory(document: Document, configuration: str, working: str) -> str:
-    """Return the base of relative paths. `default-path` chooses between HAProxy's working directory and that of the configuration file.
+    """Return the base of relative paths: `working`, unless `default-path` chooses the directory of the configuration file or its parent.
 
-    `configuration` and `working`: these two directories. `map_directory` returns a directory that `default-path` names.
+    `configuration`: the directory of the configuration file. `working`: HAProxy's working directory. If `default-path` names a directory,
+    `map_directory` returns it.
     """
     match _default_path(document):
         case ("config", *_):
@@ -120,12 +121,12 @@ def base_directory(document: Document, configuration: str, working: str) -> str:
 
 
 def _default_path(document: Document) -> Sequence[str]:
-    """Return the arguments of `default-path`; none without that line."""
+    """Return the arguments of the first `default-path` line; empty if there is no such line."""
     return next((section.lines[place].args[1:] for section, place in _lines_of_default_path(document)), ())
 
 
 def _lines_of_default_path(document: Document) -> Iterator[tuple[Section, int]]:
-    """Yield section and index of each `default-path` line."""
+    """Yield (section, index of the line) of each `default-path` line."""
     for section in document.sections:
         for place, line in enumerate(section.lines if _DEFAULT in section.text else ()):
             if line.args and line.args[0].endswith(_DEFAULT):
@@ -133,9 +134,9 @@ def _lines_of_default_path(document: Document) -> Iterator[tuple[Section, int]]:
 
 
 def with_named_base(document: Document, configuration: str) -> Document:
-    """Return the document for a file in another directory: `default-path` names the directory that it chooses by the file's own.
+    """Return the document in a form that means the same in another directory: `default-path` names its directory explicitly.
 
-    `configuration`: the directory that the file is meant for. Line numbers do not change.
+    `configuration`: the directory of the configuration file. Line numbers do not change.
     """
     directory = base_directory(document, configuration, "")
     for section, place in _lines_of_default_path(document) if directory else ():
@@ -169,25 +170,23 @@ def refers(line: Line, path: str, bases: list[str]) -> bool:
         return False
     if line.args[0].startswith(_SCRIPT) and path.endswith(".lua"):
         return True
-    return any(_names(word, path, bases) for word in line.words[1:])
-
-
-def _names(word: str, path: str, bases: list[str]) -> bool:
-    if "$" in word and posixpath.basename(path) in word:
-        return True
-    for part in filter(None, _PARTS.split(unquoted(word))):
-        # A directory refers to all files in it. A word without a slash is no directory.
-        if _is(part, path, bases) or ((part == "." or "/" in part) and _is(part, posixpath.dirname(path), bases)):
+    for word in line.words[1:]:
+        if "$" in word and posixpath.basename(path) in word:
             return True
+        for part in filter(None, _PARTS.split(unquoted(word))):
+            # A directory refers to all files in it. A word without a slash is no directory.
+            if _is_path_of(part, path, bases) or ((part == "." or "/" in part) and _is_path_of(part, posixpath.dirname(path), bases)):
+                return True
     return False
 
 
-def _is(part: str, path: str, bases: list[str]) -> bool:
+def _is_path_of(part: str, path: str, bases: list[str]) -> bool:
+    """Return whether `part`, relative to any of the directories `bases`, is the file or directory at `path`."""
     return any(is_same_file(posixpath.join(base, part), path) for base in bases)
 
 
 def is_same_file(place: str, path: str) -> bool:
-    """Return whether `place` is another path of the file at `path`. May read the disk."""
+    """Return whether the path `place` leads to the file at `path`. May read the disk."""
     normal = posixpath.normpath(place)
     if normal == path:
         return True
@@ -207,6 +206,6 @@ def name_spans(value: str, path: str, bases: list[str]) -> Iterator[tuple[int, i
     name, at = posixpath.basename(path), 0
     for sign in [*_PARTS.finditer(value), None]:
         end = sign.start() if sign else len(value)
-        if value[at:end].endswith(name) and ("$" in value[at:end] or _is(value[at:end], path, bases)):
+        if value[at:end].endswith(name) and ("$" in value[at:end] or _is_path_of(value[at:end], path, bases)):
             yield end - len(name), end
         at = sign.end() if sign else end

@@ -35,10 +35,7 @@ _COMMENT = re.compile(r"^#.*(?:\n|\Z)", re.MULTILINE)
 
 
 class Stamp(Protocol):
-    """A function that writes a version into a document. The kind of file determines which:
-
-    `with_header`, `with_version` or `with_short_header`.
-    """
+    """A function that writes a version into a document: `with_header`, `with_version` or `with_short_header`."""
 
     def __call__(self, document: Document, version: int, *, banner: bool) -> "Stamped": ...
 
@@ -63,14 +60,15 @@ def version_of(document: Document) -> int:
 
     It is 1 if there is no such line, or if the line has no valid number.
     """
-    line = search(_VERSION, _above(document))
+    first = _first_section(document)
+    line = search(_VERSION, document.preamble + (first.lead if first else ""))
     digits = line[1].strip() if line else ""
     version = int(digits) if digits.isascii() and digits.isdigit() else 0
     return version if FIRST_VERSION <= version <= _LAST_VERSION else FIRST_VERSION
 
 
 def has_banner(document: Document) -> bool:
-    """Return whether the first comment, apart from checksum and version, is the banner."""
+    """Return whether the first comment of a document, ignoring checksum and version lines, is the banner."""
     return _has_banner(_without_header(document.preamble))
 
 
@@ -95,9 +93,9 @@ def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
     body = document.with_preamble(preamble)
     # Encode each byte once, for the checksum, the file and the history.
     pieces = list(body.pieces())
-    checksum, _ = _summed(pieces)
+    checksum, _ = _checksum_and_size(pieces)
     if parts.is_joined(body):
-        checksum, _ = _summed([parts.split(body.data)[parts.MAIN]])
+        checksum, _ = _checksum_and_size([parts.split(body.data)[parts.MAIN]])
     line = f"# _md5hash={checksum}\n"
     data = b"".join([line.encode(), *pieces])
     return Stamped(document.with_preamble(line + preamble, data), version, checksum, len(data))
@@ -114,15 +112,15 @@ def with_version(document: Document, version: int, *, banner: bool = False) -> S
     else:
         document = bare(document)
         document = document.with_preamble(f"{line}\n{document.preamble}")
-    return Stamped(document, version, *_summed(document.pieces()))
+    return Stamped(document, version, *_checksum_and_size(document.pieces()))
 
 
 def with_short_header(document: Document, version: int, *, banner: bool = False) -> Stamped:
-    """Return the document with a version line as its first line. The checksum and the banner are removed. `banner` is ignored."""
+    """Return the document with a version line as its first line, and without checksum and banner. The argument `banner` is ignored."""
     return with_version(without_banner(bare(document)), version)
 
 
-def _summed(pieces: Iterable[bytes]) -> tuple[str, int]:
+def _checksum_and_size(pieces: Iterable[bytes]) -> tuple[str, int]:
     """Return (MD5 of all bytes in `pieces`, number of bytes)."""
     digest, size = md5(usedforsecurity=False), 0
     for piece in pieces:
@@ -160,12 +158,7 @@ def same_text(one: Document, other: Document) -> bool:
     )
 
 
-def _above(document: Document) -> str:
-    first = _first(document)
-    return document.preamble + (first.lead if first else "")
-
-
-def _first(document: Document) -> Section | None:
+def _first_section(document: Document) -> Section | None:
     """Return the main file's first section."""
     return next((section for section in document.sections if section.file is None and section.kind != BOUNDARY), None)
 
@@ -185,7 +178,7 @@ def without_banner(document: Document) -> Document:
 def bare(document: Document) -> Document:
     """Return the document without checksum and version lines, even if these are in the comment above the first section."""
     preamble = document.preamble
-    first = _first(document)
+    first = _first_section(document)
     if first and not search(_VERSION, preamble) and search(_VERSION, first.lead):
         document = document.replace(first, first.with_lead(_without_header(first.lead)))
     return document.with_preamble(_without_header(preamble))

@@ -1,4 +1,4 @@
-"""Build, parse and match the names of objects of all kinds, such as `backend/shop/server/web1`, `map/hosts.map` and `owner/team-a`. Pure.
+"""Build, parse and match the names of objects of all kinds, such as `backend/shop/server/web1`, `map/hosts.map` and `owner/team-a`.
 
 Kinds and names alternate. In a name, `/`, `*` and `%` are percent-encoded. In a pattern, `*` matches any characters within one segment,
 and `**` any number of segments.
@@ -6,7 +6,6 @@ and `**` any number of segments.
 
 import functools
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from haproxy_native.editing.editor import Editor, Parent
@@ -53,7 +52,7 @@ def check_pattern(text: str) -> None:
 
 
 def _check(text: str, segment: str, kind: re.Pattern[str] | None) -> None:
-    """Check one segment: against `kind`, a pattern for kinds, or as a name if `kind` is None. Raises BadRequest."""
+    """Check one segment of a name. `kind`: the pattern that a kind must match; None if the segment is not a kind. Raises BadRequest."""
     if not segment:
         raise BadRequest(f"{text[:100]!r} names no object: a part of it is empty; {_EXAMPLE}")
     if kind and not kind.fullmatch(segment):
@@ -68,17 +67,17 @@ def within(name: str, object_: str) -> bool:
 
 
 def renamed(name: str, object_: str, to: str) -> str:
-    """Return `name` as it is after the object `object_` was renamed to `to`. The names of other objects are unchanged."""
+    """Return the name that the object `name` has after the object `object_` was renamed to `to`."""
     return to + name.removeprefix(object_) if within(name, object_) else name
 
 
 def matches(pattern: str, name: str) -> bool:
     """Return whether a pattern matches a name in the form of `spelled`. The pattern may encode more characters than `spelled` does."""
-    return _compiled(pattern).fullmatch(name) is not None
+    return _compile(pattern).fullmatch(name) is not None
 
 
 def beginning(pattern: str) -> str:
-    """Return the literal text that is common to the beginnings of all names that a pattern matches."""
+    """Return the literal text with which all names that a pattern matches begin."""
     return re.split("[*%]", pattern, maxsplit=1)[0].rstrip("/")
 
 
@@ -96,25 +95,17 @@ def reaches(pattern: str, name: str) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(_pattern_text(pattern.split("/")), re.DOTALL)
-
-
-def _pattern_text(segments: Sequence[str]) -> str:
+def _compile(pattern: str) -> re.Pattern[str]:
     # `**` may match no segment at all, so it includes one of the slashes next to it. Names may be empty, as for the global section.
-    text, behind = "", False
-    for segment in segments:
+    expression, has_segment = "", False
+    for segment in pattern.split("/"):
         if segment == "**":
-            text += "(?:/[^/]*)*" if behind else "(?:[^/]*/)*"
-            continue
-        text += ("/" if behind else "") + _segment(segment)
-        behind = True
-    return text if behind else ".*"
-
-
-def _segment(segment: str) -> str:
-    parts = [re.escape(encoded(decoded(part))) for part in segment.split("*")]
-    return "[^/]*".join(parts) if len(parts) > 1 else parts[0]
+            expression += "(?:/[^/]*)*" if has_segment else "(?:[^/]*/)*"
+        else:
+            literals = [re.escape(encoded(decoded(literal))) for literal in segment.split("*")]
+            expression += ("/" if has_segment else "") + "[^/]*".join(literals)
+            has_segment = True
+    return re.compile(expression if has_segment else ".*", re.DOTALL)
 
 
 @dataclass(frozen=True)

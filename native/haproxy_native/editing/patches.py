@@ -1,4 +1,4 @@
-"""Compute and apply the difference between two documents as a piece of text, which is small enough to be stored for each change. Pure.
+"""Compute and apply the difference between two documents as a piece of text, which is small enough to be stored for each change.
 
 An edited document shares its unchanged sections with the original, so most of the comparison is by identity. A patch refers to characters
 and not to sections, since parsing the text of a document that was edited in memory may produce other sections.
@@ -17,8 +17,8 @@ NONE: Patch = (0, 0, "")
 def patch(base: Document, new: Document) -> Patch | None:
     """Return the patch that turns the text of `base` into the text of `new`; None if they are equal."""
     old_parts, new_parts = _parts(base), _parts(new)
-    head = _shared(old_parts, new_parts)
-    tail = _shared(reversed(old_parts[head:]), reversed(new_parts[head:]))
+    head = _common_length(old_parts, new_parts)
+    tail = _common_length(reversed(old_parts[head:]), reversed(new_parts[head:]))
     before = sum(map(len, old_parts[:head]))
     removed = "".join(old_parts[head : len(old_parts) - tail])
     added = "".join(new_parts[head : len(new_parts) - tail])
@@ -59,7 +59,7 @@ def _parts(document: Document) -> list[str]:
     return parts
 
 
-def _shared(one: Iterable[str], other: Iterable[str]) -> int:
+def _common_length(one: Iterable[str], other: Iterable[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1] or pair[0] == pair[1], zip(one, other, strict=False)))
 
 

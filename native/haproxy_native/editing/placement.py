@@ -1,4 +1,4 @@
-"""Find the places of new lines and sections: next to others of their kind, and where they do not change the meaning of others. Pure.
+"""Find the places of new lines and sections: next to others of their kind, and where they do not change the meaning of others.
 
 The order matters to HAProxy in two ways. A proxy without `from` inherits from the last defaults section above it, so a new defaults section
 must not come between them. And HAProxy reads from top to bottom and refuses a line that uses an ACL defined below it. So if an edit adds an
@@ -16,7 +16,7 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.conditions import CONDITIONAL, PREDEFINED, terms
 from haproxy_native.grammar.load import grammar
 from haproxy_native.grammar.rows import LineEdits
-from haproxy_native.grammar.section_shape import changed
+from haproxy_native.grammar.section_shape import apply_edits
 from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -26,7 +26,7 @@ from haproxy_native.text.words import unquoted
 FIRST_KINDS = ("global",)
 
 
-def line_place(section: Section, earlier: Sequence[int]) -> int:
+def insertion_line(section: Section, earlier: Sequence[int]) -> int:
     """Return the index of the line after which to insert a new line: below all lines of `earlier`, and outside conditional blocks."""
     return section.outside_blocks(max(earlier, default=0))
 
@@ -64,7 +64,7 @@ def place_for_new(document: Document, kind: str) -> int:
 
 
 def with_near_indent(document: Document, section: Section) -> Section:
-    """Return the section with the indent that new lines get. If it has no lines, this is the indent of the nearest section."""
+    """Return the section with an indent for new lines. A section without lines gets the indent of the nearest section."""
     if section.own_indent is not None:
         return section
     return section.with_usual_indent(usual_indent(document, document.place(section)))
@@ -113,11 +113,13 @@ def _insert_defaults(document: Document, section: Section) -> Document:
     bound = any(other.kind in PROXIES for other in document.sections)
     if not following and bound:
         return document.insert(section)
-    place = following[0] if following else _behind_globals(document)
+    kinds = enumerate(other.kind for other in document.sections)
+    after_globals = next((place for place, kind in kinds if kind not in (*FIRST_KINDS, BOUNDARY)), _end_of_main(document) + 1)
+    place = following[0] if following else after_globals
     return document.insert(section, document.sections[place - 1]) if place > 0 else _insert_first(document, section)
 
 
-def behind_its_defaults(document: Document, section: Section) -> Document:
+def move_below_defaults(document: Document, section: Section) -> Document:
     """Return the document with a section moved below the defaults section that its `from` names.
 
     A defaults section from which proxies inherit implicitly does not move.
@@ -126,19 +128,10 @@ def behind_its_defaults(document: Document, section: Section) -> Document:
     if source is None or document.sections.index(source) < document.sections.index(section):
         return document
     name = document.names()[document.sections.index(section)]
-    if section.kind == DEFAULTS and name in _implicitly_used(document):
+    sources = zip(document.sections, all_implicit_defaults(document), strict=True)
+    if section.kind == DEFAULTS and any(bound == name and named_defaults(proxy) is None for proxy, bound in sources):
         return document
     return insert_section(document.remove(section), section)
-
-
-def _implicitly_used(document: Document) -> set[str]:
-    pairs = zip(document.sections, all_implicit_defaults(document), strict=True)
-    return {bound for section, bound in pairs if bound and named_defaults(section) is None}
-
-
-def _behind_globals(document: Document) -> int:
-    first = (place for place, other in enumerate(document.sections) if other.kind not in (*FIRST_KINDS, BOUNDARY))
-    return next(first, _end_of_main(document) + 1)
 
 
 def _insert_first(document: Document, section: Section) -> Document:
@@ -174,26 +167,26 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
     """
     if acl_word() not in section.text:
         return section
-    before = _Before(old)
-    names = before.concerned(section) - PREDEFINED
+    before = _PositionsBefore(old)
+    names = before.affected_acls(section) - PREDEFINED
     result = section
     for _ in section.lines:
-        moved = _misplaced(result, names, before)
+        moved = _misplaced_acls(result, names, before)
         if not moved:
             return result
         # An ACL that moves may use another ACL, which then has to move as well.
-        names |= {name for place in moved for name in named_acls(result.lines[place])} - PREDEFINED
+        names |= {name for place in moved for name in acls_used_by(result.lines[place])} - PREDEFINED
         change = LineEdits({}, [])
         for place, first in sorted(moved.items()):
             places = [*result.comments_above(place), place]
             change.replaced |= dict.fromkeys(places)
             change.added += [(result.between(None, first), result.lines[each]) for each in places]
-        result = changed(result, change)
+        result = apply_edits(result, change)
     # The ACLs use each other, so no order is correct.
     return section
 
 
-def named_acls(line: Line) -> Iterator[str]:
+def acls_used_by(line: Line) -> Iterator[str]:
     """Yield the name of each ACL that a line uses, in its condition or in a call of `acl()`."""
     words = [unquoted(word) for word in line.words] if _MAY_NAME.search(line.text) else []
     if words and (words[0] in CONDITIONAL or " ".join(words[:2]) in CONDITIONAL):
@@ -202,49 +195,49 @@ def named_acls(line: Line) -> Iterator[str]:
         yield from (name.strip(" \t\"'").lstrip("!") for name in call[1].split(","))
 
 
-def made_acl(line: Line) -> str | None:
+def acl_of_line(line: Line) -> str | None:
     """Return the name of the ACL that a line defines or adds to; None for any other line."""
     words = line.words if line.text.lstrip().startswith(acl_word()) else ()
     return unquoted(words[1]) if words[:1] == (acl_word(),) and len(words) > 1 else None
 
 
-class _Before:
+class _PositionsBefore:
     """The positions of all lines, and of the first line of each ACL, in a section before an edit."""
 
     def __init__(self, old: Section | None) -> None:
         self._lines = {id(line): place for place, line in enumerate(old.lines)} if old else {}
         self._acls: dict[str, int] = {}
         for place, line in enumerate(old.lines) if old else ():
-            if name := made_acl(line):
+            if name := acl_of_line(line):
                 self._acls.setdefault(name, place)
 
-    def concerned(self, section: Section) -> set[str]:
-        """Return the names of the ACLs that the edit concerns: new lines define or use them, or the edit has moved their lines."""
+    def affected_acls(self, section: Section) -> set[str]:
+        """Return the names of the ACLs that new lines define or use, and of the ACLs whose lines the edit has moved."""
         names: set[str | None] = set()
         lowest = 0
         for line in section.lines[1:]:
             place = self._lines.get(id(line))
             if place is None:
-                names |= {made_acl(line), *named_acls(line)}
+                names |= {acl_of_line(line), *acls_used_by(line)}
             elif place < lowest:
-                names.add(made_acl(line))
+                names.add(acl_of_line(line))
             else:
                 lowest = place
         return {name for name in names if name}
 
     def has_above(self, line: Line, name: str) -> bool:
-        """Return whether, before the edit, a line was above the first line of the ACL `name`."""
+        """Return whether a line was above the first line of the ACL `name` before the edit."""
         return self._lines.get(id(line), math.inf) < self._acls.get(name, -1)
 
 
-def _misplaced(section: Section, names: set[str], before: _Before) -> Mapping[int, int]:
+def _misplaced_acls(section: Section, names: set[str], before: _PositionsBefore) -> Mapping[int, int]:
     """Map the index of the first line of each misplaced ACL to the index of the first line that uses the ACL, which is above it."""
     named: dict[str, int] = {}
     made: dict[str, list[int]] = {}
     for place, line in enumerate(section.lines) if names else ():
-        if place and (name := made_acl(line)) in names:
+        if place and (name := acl_of_line(line)) in names:
             made.setdefault(str(name), []).append(place)
-        for other in named_acls(line) if place else ():
+        for other in acls_used_by(line) if place else ():
             if other in names and other not in made and not before.has_above(line, other):
                 named.setdefault(other, place)
     misplaced: dict[int, int] = {}

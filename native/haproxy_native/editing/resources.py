@@ -70,7 +70,13 @@ class Resources:
     """All resources: by the name of the collection and, if their objects are sections, by the keyword of the section."""
 
     def __init__(self, table: Mapping[str, Mapping[str, Any]]) -> None:
-        self.by_name = {name: _resource(name, row) for name, row in table.items()}
+        self.by_name: dict[str, Resource] = {}
+        known = {each.name for each in fields(Resource)}
+        for name, row in table.items():
+            members: dict[str, Any] = {
+                "list_schema" if key == "list" else key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
+            }
+            self.by_name[name] = Resource(name=name, **{key: value for key, value in members.items() if key in known})
         self.by_section = {resource.section: resource for resource in self.by_name.values() if resource.section}
 
     def __getitem__(self, name: str) -> Resource:
@@ -84,13 +90,6 @@ class Resources:
             for resource in self.by_name.values()
             if parent in resource.parents and (member := resource.member_of(parent))
         )
-
-
-def _resource(name: str, row: Mapping[str, Any]) -> Resource:
-    members: dict[str, Any] = {
-        "list_schema" if key == "list" else key: tuple(value) if isinstance(value, list) else value for key, value in row.items()
-    }
-    return Resource(name=name, **{each.name: members[each.name] for each in fields(Resource) if each.name in members})
 
 
 @functools.cache

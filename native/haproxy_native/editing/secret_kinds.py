@@ -1,4 +1,4 @@
-"""Decide whether the text of a member is shown or masked, by the kind of secret that openapi/schemas declares (`x-secret`). Pure.
+"""Decide whether the text of a member is shown or masked, by the kind of secret that openapi/schemas declares (`x-secret`).
 
 A member is shown as a whole or not at all. An expression is shown if all its functions accept only names, numbers and files. A comparison
 is shown if the compared sample is never a credential. The value of a header is shown depending on the header's name.
@@ -9,7 +9,7 @@ name of the member that the declaration refers to, such as the header's name.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import translate
 from functools import cache
 
@@ -50,7 +50,7 @@ def expression(text: str, siblings: Siblings, sibling: str = "") -> bool:
     """
     if str(siblings.get(sibling, "")).endswith("-fmt"):
         return template(text, siblings)
-    return len(words_of(text)) <= 1 and _calls(unquoted(text))
+    return len(words_of(text)) <= 1 and _has_public_calls(unquoted(text))
 
 
 def expressions(text: str, siblings: Siblings, sibling: str = "") -> bool:
@@ -58,7 +58,7 @@ def expressions(text: str, siblings: Siblings, sibling: str = "") -> bool:
     return all(expression(word, siblings) for word in words_of(text))
 
 
-def _calls(text: str) -> bool:
+def _has_public_calls(text: str) -> bool:
     """Return whether the arguments of all functions in a text may be shown. `text` has no quotes and escapes."""
     found = _CALL.findall(text)
     return len(found) == text.count("(") and all(
@@ -70,7 +70,7 @@ def format_(text: str, _: Siblings, sibling: str = "") -> bool:
     """Return whether to show a log-format string. Its literal text is no secret."""
     plain = unquoted(text)
     # A literal that looks like a call is the rest of an expression with a bracket in it.
-    return _calls("".join(_FIELD.findall(plain))) and not ("%[" in plain and re.search(r"[\w.+-]\(", _FIELD.sub(" ", plain)))
+    return _has_public_calls("".join(_FIELD.findall(plain))) and not ("%[" in plain and re.search(r"[\w.+-]\(", _FIELD.sub(" ", plain)))
 
 
 def template(text: str, siblings: Siblings, sibling: str = "") -> bool:
@@ -89,13 +89,13 @@ def match(text: str, siblings: Siblings, sibling: str = "") -> bool:
 
 
 def url(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Return whether a URL, or a part of one, is shown: if it has no query, fragment or user."""
+    """Return whether a URL, or a part of a URL, is shown. It is shown if it has no query, fragment or user."""
     plain = unquoted(text)
-    return not re.search(r"[?@#]", _FIELD.sub("", plain)) and ("%" not in plain or _calls("".join(_FIELD.findall(plain))))
+    return not re.search(r"[?@#]", _FIELD.sub("", plain)) and ("%" not in plain or _has_public_calls("".join(_FIELD.findall(plain))))
 
 
 def word(text: str, _: Siblings, sibling: str = "") -> bool:
-    """Return whether to show a text that begins with a word such as HTTP/1.1. It is not shown if headers may follow the word."""
+    """Return whether to show a text that must be one word, such as HTTP/1.1. After another word, headers may follow."""
     return bool(_WORD.fullmatch(unquoted(text)))
 
 
@@ -106,46 +106,42 @@ def content(_text: str, siblings: Siblings, sibling: str = "") -> bool:
 
 def condition(text: str, _: Siblings, sibling: str = "") -> bool:
     """Return whether a condition is shown: names of ACLs, and comparisons in braces. `text` does not begin with `if` or `unless`."""
-    return all(map(_term, terms(words_of(text))))
-
-
-def _term(term: Sequence[str]) -> bool:
-    words = [each for each in term if each.strip("!") not in ("", "{", "}")]
-    if len(words) == len(term):
-        return all(map(_NAME.fullmatch, (unquoted(each).lstrip("!").replace("|", "or") for each in words)))
-    return not words or _compared(words[0], words[1:])
+    for term in terms(words_of(text)):
+        words = [each for each in term if each.strip("!") not in ("", "{", "}")]
+        if len(words) == len(term):
+            is_public = all(_NAME.fullmatch(unquoted(each).lstrip("!").replace("|", "or")) for each in words)
+        else:
+            is_public = not words or _is_public_comparison(words[0], words[1:])
+        if not is_public:
+            return False
+    return True
 
 
 def pattern(text: str, siblings: Siblings, sibling: str = "") -> bool:
     """Return whether the flags and values of a comparison are shown. The sibling is the sample that is compared."""
-    return _compared(str(siblings.get(sibling, "")), words_of(text))
+    return _is_public_comparison(str(siblings.get(sibling, "")), words_of(text))
 
 
-def _compared(criterion: str, words: Sequence[str]) -> bool:
-    """Return whether a comparison is shown: it compares with files, numbers or nothing, or its sample is public."""
+def _is_public_comparison(criterion: str, words: Sequence[str]) -> bool:
+    """Return whether a comparison is shown: it compares with files, numbers or nothing, or its sample is never a credential."""
     if not expression(criterion, {}):
         return False
-    if _is_public_sample(unquoted(criterion)):
+    sample = unquoted(criterion)
+    if (fetch := _NAME.match(sample)) and _is_one_of("compared")(fetch[0]):
+        return True
+    # For a sample of a header, the name of the header decides.
+    if (from_header := _FROM_HEADER.match(sample)) and is_public_header(from_header[1]):
         return True
     methods = [words[at + 1] for at, each in enumerate(words[:-1]) if each == _METHOD]
-    return not any(_values(words)) or (bool(methods) and methods[-1] in _HARMLESS)
-
-
-def _values(words: Iterable[str]) -> Iterable[str]:
-    """Return the words that are neither flags nor arguments of flags."""
-    needed = False
-    for each in words:
-        if not needed and not each.startswith("-"):
-            yield each
-        needed = not needed and each in _WITH_WORD
-
-
-def _is_public_sample(text: str) -> bool:
-    """Return whether a sample, with any converters, is never a credential. For a sample of a header, the header's name decides."""
-    if (fetch := _NAME.match(text)) and _is_one_of("compared")(fetch[0]):
+    if methods and methods[-1] in _HARMLESS:
         return True
-    found = _FROM_HEADER.match(text)
-    return found is not None and is_public_header(found[1])
+    is_argument = False
+    for each in words:
+        # An empty word is no value.
+        if each and not is_argument and not each.startswith("-"):
+            return False
+        is_argument = not is_argument and each in _WITH_WORD
+    return True
 
 
 # The functions by the value of `x-secret`. A text of any other kind is always masked.
@@ -165,6 +161,6 @@ KINDS: Mapping[str, Callable[[str, Siblings, str], bool]] = {
 
 
 def is_shown(kind: object, text: str, siblings: Siblings, prefix: str = "") -> bool:
-    """Return whether a member is shown. `kind`: its `x-secret`. `prefix`: the common prefix of its siblings' names."""
+    """Return whether a member with the text `text` is shown. `kind`: its `x-secret`. `prefix`: the prefix of the names of its siblings."""
     name, _, sibling = str(kind).partition(" ")
     return name in KINDS and KINDS[name](text, siblings, prefix + sibling)

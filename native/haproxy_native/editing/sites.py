@@ -11,7 +11,7 @@ from typing import Any
 from haproxy_native.editing.editor import Editor, Object, Parent
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadValue, Missing, OtherName, Place
-from haproxy_native.grammar.schema import arranged
+from haproxy_native.grammar.schema import arrange
 from haproxy_native.text.document import Document
 
 FRONTEND, BACKEND, BIND, SERVER, RULE = "frontends", "backends", "binds", "servers", "backend_switching_rules"
@@ -64,7 +64,7 @@ class Sites:
             service[LISTENERS] = listeners
         farms = self._farms(document, frontend)
         members: Object = {"farms": farms} if farms else {}
-        site: Object = arranged(members | {"name": frontend["name"]} | ({"service": service} if service else {}), self._order)
+        site: Object = arrange(members | {"name": frontend["name"]} | ({"service": service} if service else {}), self._order)
         return site
 
     def _farms(self, document: Document, frontend: Object) -> list[Object]:
@@ -132,7 +132,7 @@ class Sites:
         return self._without_backends(document, [name for name in former if name not in _names(farms)])
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
-        """Return the document without the frontend of a site, and without those of its backends that no other proxy uses."""
+        """Return the document without a site: its frontend, and those of its backends that no other proxy uses."""
         self.check_exists(document, resource, parent, key)
         former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))
         document = self.editor.delete(document, self._table[FRONTEND], None, key)
@@ -158,46 +158,58 @@ class Sites:
 
     def _with_children(self, document: Document, body: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Document:
         name, service = str(body["name"]), body.get("service") or {}
-        document = self._all_of(document, BIND, FRONTEND, name, [_named(listener) for listener in service.get(LISTENERS) or ()])
-        document = self._all_of(document, RULE, FRONTEND, name, self._wanted_rules(document, name, farms))
+        document = self._replace_children(
+            document, BIND, FRONTEND, name, [_with_default_name(listener) for listener in service.get(LISTENERS) or ()]
+        )
+        document = self._replace_children(document, RULE, FRONTEND, name, self._rules_of_farms(document, name, farms))
         for farm in {str(farm["name"]): farm for farm in farms}.values():
             backend = self.editor.get_object(document, self._table[BACKEND], None, str(farm["name"]))
             document = self.editor.replace(
                 document, self._table[BACKEND], None, str(farm["name"]), _with_members(backend, farm, self._of_farm)
             )
-            document = self._all_of(document, SERVER, BACKEND, str(farm["name"]), farm.get(SERVERS))
+            document = self._replace_children(document, SERVER, BACKEND, str(farm["name"]), farm.get(SERVERS))
         return document
 
-    def _wanted_rules(self, document: Document, frontend: str, farms: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Return one rule for each conditional farm, in the order of the farms. Rules that name no existing backend stay in place."""
+    def _rules_of_farms(self, document: Document, frontend: str, farms: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return one rule for each conditional farm, in order. Rules that name no existing backend keep their index.
+
+        Raises BadValue if a conditional farm has no condition.
+        """
         rules = self._rules(document, frontend)
-        known = {_meaning(rule): rule for rule in rules}
-        wanted: list[Mapping[str, Any]] = [known.get(_meaning(farm)) or _conditional(farm) for farm in farms if farm[USE_AS] == CONDITIONAL]
+        existing = {_meaning(rule): rule for rule in rules}
+        new: list[Mapping[str, Any]] = []
+        for farm in (farm for farm in farms if farm[USE_AS] == CONDITIONAL):
+            if rule := existing.get(_meaning(farm)):
+                new.append(rule)
+                continue
+            for member in CONDITION:
+                if not farm.get(member):
+                    detail = f"{member} in body is required for the conditional farm {farm['name']}"
+                    raise BadValue(detail, place=Place(member=f"farms.{member}"))
+            new.append(dict(_meaning(farm)))
         for place, rule in enumerate(rules):
             if not self._is_backend(document, rule["name"]):
-                wanted.insert(place, rule)
-        return wanted
+                new.insert(place, rule)
+        return new
 
-    def _all_of(self, document: Document, collection: str, parent: str, name: str, bodies: Sequence[Mapping[str, Any]] | None) -> Document:
+    def _replace_children(
+        self, document: Document, collection: str, parent: str, name: str, bodies: Sequence[Mapping[str, Any]] | None
+    ) -> Document:
         if not bodies and not self._children(document, collection, parent, name):
             return document
         return self.editor.replace_all(document, self._table[collection], (self._table[parent], name), bodies or [])
 
     def _without_backends(self, document: Document, names: Sequence[str]) -> Document:
-        used = self._used(document)
-        for name in names:
-            if name not in used:
-                document = self.editor.delete(document, self._table[BACKEND], None, name)
-        return document
-
-    def _used(self, document: Document) -> set[str]:
-        """Return the backends that any proxy sends requests to."""
+        """Return the document without those of the backends that no proxy sends requests to."""
         used: set[str] = set()
         for collection in USERS:
             for proxy in self.editor.list_objects(document, self._table[collection]):
                 used.add(str(proxy.get(self._fallback)))
                 used |= {rule["name"] for rule in self._children(document, RULE, collection, proxy["name"])}
-        return used
+        for name in names:
+            if name not in used:
+                document = self.editor.delete(document, self._table[BACKEND], None, name)
+        return document
 
 
 def _meaning(rule: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -205,16 +217,8 @@ def _meaning(rule: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple((name, rule[name]) for name in ("name", *CONDITION) if rule.get(name))
 
 
-def _conditional(farm: Mapping[str, Any]) -> Object:
-    """Return the rule for a conditional farm. Raises BadValue if the farm has no condition."""
-    for member in CONDITION:
-        if not farm.get(member):
-            raise BadValue(f"{member} in body is required for the conditional farm {farm['name']}", place=Place(member=f"farms.{member}"))
-    return dict(_meaning(farm))
-
-
-def _named(listener: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the listener with a name; by default, this is its address. Raises BadValue if it has neither a name nor a port."""
+def _with_default_name(listener: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the listener with a name, by default its address and port. Raises BadValue if the listener has neither a name nor a port."""
     if listener.get("name"):
         return listener
     if listener.get("port") is None:

@@ -1,7 +1,7 @@
-"""Find the ring buffer to which HAProxy logs state changes of servers, or add its lines (Configuration Manual, section 3.9). Pure."""
+"""Find the ring buffer to which HAProxy logs state changes of servers, or add its lines (Configuration Manual, section 3.9)."""
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
-from haproxy_native.editing.placement import insert_section, line_place, with_near_indent
+from haproxy_native.editing.placement import insert_section, insertion_line, with_near_indent
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -45,7 +45,7 @@ def _targets(section: Section) -> set[str]:
 
 
 def lines_to_add(document: Document) -> dict[str, str]:
-    """Return the lines to add so that all proxies log state changes to a ring, by section; empty if all proxies do so already."""
+    """Return the lines, by section, to add so that all proxies log state changes to a ring; empty if all proxies do so already."""
     if (name := ring(document)) and len(_rings(document)[name]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
         return {}
     return {f"ring {NAME}": _DECLARED, "global": _GLOBAL, "defaults": _PROXY}
@@ -72,13 +72,13 @@ def with_lines(document: Document) -> Document:
 
 def texts_with_lines(document: Document) -> dict[str, bytes]:
     """Return the new contents of the files of the configuration that `with_lines` changes, by name."""
-    now = parts.parts(document)
-    return {name: part.data for name, part in parts.parts(with_lines(document)).items() if part.data != now[name].data}
+    old = parts.parts(document)
+    return {name: part.data for name, part in parts.parts(with_lines(document)).items() if part.data != old[name].data}
 
 
 def _with_line(section: Section, text: str) -> Section:
-    wanted = Line(section.indent + text.strip() + section.newline)
-    if any(line.words[:2] == wanted.words[:2] for line in section.lines):
+    new_line = Line(section.indent + text.strip() + section.newline)
+    if any(line.words[:2] == new_line.words[:2] for line in section.lines):
         return section
-    place = line_place(section, [place for place, line in enumerate(section.lines) if line.words])
-    return section.with_lines([*section.lines[: place + 1], wanted, *section.lines[place + 1 :]])
+    place = insertion_line(section, [place for place, line in enumerate(section.lines) if line.words])
+    return section.with_lines([*section.lines[: place + 1], new_line, *section.lines[place + 1 :]])

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from haproxy_native.text.document import Document
-from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import has_variable
 
@@ -35,16 +34,13 @@ def find_in_file(path: str, name: str) -> Section | None:
 
 
 def users(section: Section | None) -> list[User]:
-    """Return the users in file order, without those that have no password."""
-    lines = section.lines[1:] if section is not None else ()
-    return [user for line in lines if (user := _user(line)) is not None]
-
-
-def _user(line: Line) -> User | None:
-    if len(line.args) < 4 or line.args[0] != _USER:
-        return None
-    for place, kind in enumerate(line.args[2:-1], 2):
-        if kind in (_CLEAR, _HASHED):
-            value, plain = line.words[place + 1], line.args[place + 1]
-            return User(line.args[1], value if has_variable(value) else plain, kind == _CLEAR)
-    return None
+    """Return the users that have a password, in file order."""
+    found: list[User] = []
+    for line in section.lines[1:] if section is not None else ():
+        if len(line.args) < 4 or line.args[0] != _USER:
+            continue
+        at = next((at for at, word in enumerate(line.args[2:-1], 2) if word in (_CLEAR, _HASHED)), None)
+        if at is not None:
+            value, plain = line.words[at + 1], line.args[at + 1]
+            found.append(User(line.args[1], value if has_variable(value) else plain, line.args[at] == _CLEAR))
+    return found

@@ -24,9 +24,9 @@ class AddressPort:
         self.needs: tuple[str, ...] = (self.member,)
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Return the values that reading the written word would give: the address without needless brackets, the port in its own member.
+        """Return the values as if they had been written and read again: the address without needless brackets, and the port as a member.
 
-        Clients may send the port as part of the address. Raises BadValue if it differs from the port in its own member.
+        Clients may send the port as part of the address, as its own member, or both. Raises BadValue if the two ports differ.
         """
         sent = {member: values[member] for member in self.members if values.get(member) is not None}
         address = normalized(str(sent.get(self.member, "")))
@@ -35,7 +35,15 @@ class AddressPort:
         words = self.write({self.member: address})
         _, read = self.match(words, 0) or (0, {})
         if self.port in sent and read.get(self.port) != sent[self.port]:
-            sent[self.member] = self._without_port(address, words[0], sent[self.port])
+            # In a list of addresses with commas, the port belongs to the last address. If the address without its last part still has a
+            # colon, it is an IPv6 address, as in `${PREFIX}::1`.
+            host, last = split_address(words[0].rpartition(",")[2])
+            if last and split_address(host)[1] is None:
+                detail = (
+                    f"{self.port} in body is {sent[self.port]}, but {self.member} '{address}' contains {last}: send the address without it"
+                )
+                raise BadValue(detail, place=Place(member=self.port))
+            sent[self.member] = address.removesuffix(":") if last == "" else address
             _, read = self.match(self.write(sent), 0) or (0, {})
         for member in self.members[1:]:
             if sent.get(member, own := read.get(member)) != own:
@@ -43,44 +51,32 @@ class AddressPort:
                 raise BadValue(f"{member} in body is {sent[member]}, but {self.member} '{address}' {held}", place=Place(member=member))
         return read
 
-    def _without_port(self, address: str, word: str, port: int) -> str:
-        """Return the address in a form to which a port can be appended. Raises BadValue if the address has or may have another port.
-
-        In a list of addresses with commas, the port belongs to the last address. A text with further colons is an IPv6 address, as in
-        `${PREFIX}::1`.
-        """
-        host, held = split_address(word.rpartition(",")[2])
-        if held and split_address(host)[1] is None:
-            detail = f"{self.port} in body is {port}, but {self.member} '{address}' contains {held}: send the address without it"
-            raise BadValue(detail, place=Place(member=self.port))
-        return address.removesuffix(":") if held == "" else address
-
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
         word = normalized(words[at])
         address, port = split_address(word)
         if port is None or not _PORT.fullmatch(port):
-            return at + 1, {self.member: _shown(word)}
-        return at + 1, {self.member: _shown(address), self.port: int(port)}
+            return at + 1, {self.member: _to_api(word)}
+        return at + 1, {self.member: _to_api(address), self.port: int(port)}
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values:
             raise NoValue(self.member)
-        address = _word(values[self.member])
+        address = _to_word(values[self.member])
         return [f"{address}:{values[self.port]}" if self.port in values else address]
 
     def starts(self) -> list[str] | None:
         return None
 
 
-def _shown(address: str) -> str:
+def _to_api(address: str) -> str:
     """Return an address in the form of the API. An IPv6 address has brackets only after a family, as in `ipv6@[::1]`."""
     bare = address[1:-1]
     return bare if address == f"[{bare}]" and is_ipv6(bare) else bracketed(address) if "@" in address else address
 
 
-def _word(address: object) -> str:
+def _to_word(address: object) -> str:
     return bracketed(normalized(one_word(str(address)))) if address else ""
 
 
@@ -105,14 +101,14 @@ class BindAddress(AddressPort):
         word = normalized(words[at])
         ports = None if has_path(word) else self._PORTS.fullmatch(word)
         if not ports:
-            return at + 1, {self.member: _shown(word)}
+            return at + 1, {self.member: _to_api(word)}
         numbers = {name: int(text) for name, text in zip((self.port, self.end), ports.groups()[1:], strict=True) if text}
-        return at + 1, ({self.member: _shown(ports[1])} if ports[1] else {}) | numbers
+        return at + 1, ({self.member: _to_api(ports[1])} if ports[1] else {}) | numbers
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values and self.port not in values:
             raise NoValue(self.member)
-        address = _word(values.get(self.member, ""))
+        address = _to_word(values.get(self.member, ""))
         if self.port not in values:
             return [address]
         return [f"{address}:{values[self.port]}" + (f"-{values[self.end]}" if self.end in values else "")]

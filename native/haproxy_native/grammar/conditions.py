@@ -54,7 +54,7 @@ def terms(words: Sequence[str]) -> Iterator[list[str]]:
 
 
 def refuse_half(members: Iterable[str], values: Mapping[str, Any]) -> None:
-    """Raise Incomplete if values have only one of the two members of a condition: `cond` (`if` or `unless`) and `cond_test`."""
+    """Raise Incomplete if a condition has only one of its two members, `cond` (`if` or `unless`) and `cond_test`."""
     for cond, test in ((member, f"{member}_test") for member in members if member.endswith("cond")):
         if test in values and cond not in values:
             words = " or ".join(f"`{word}`" for word in CONDITIONS)

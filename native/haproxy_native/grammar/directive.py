@@ -29,7 +29,7 @@ def _condition(members: Collection[str]) -> tuple[str, str] | None:
 
 @dataclass
 class Directive:
-    """A kind of line in a section. Reads lines of this kind as members of the object of the section, and writes the members to lines."""
+    """A kind of line in a section. Reads lines of this kind as members of the section's object, and writes these members to lines."""
 
     # The path, in the section's object, to the object that has the members.
     path: tuple[str, ...]
@@ -66,39 +66,31 @@ class Directive:
     def read(self, lines: Found) -> Values:
         """Return the members that the lines express, for the object at `path`."""
         if self.rows:
-            return {self.rows: [self._element(line) for _, line in lines]}
+            elements = [self.shape.read(line) or {} for _, line in lines]
+            return {self.rows: [element.get(self.rows) for element in elements] if self.scalar else elements}
         if self.join:
             (name,) = self.shape.members
             chunks = self._values_of_lines(lines, name)
             return {name: self.join.joined(chunks)} if chunks else {}
-        if self.repeat == "any" and (said := self._values_to_join(lines)):
-            last = said[-1]
+        if self.repeat == "any" and (joinable := self._values_to_join(lines)):
+            last = joinable[-1]
             names = _condition(last)
             assert names
-            return {**last, names[1]: ANY.joined([each[names[1]] for each in said])}
+            return {**last, names[1]: ANY.joined([each[names[1]] for each in joinable])}
         values: Values = {}
         for _, line in lines if self.repeat == "merge" else self._lines_in_effect(lines):
             values = self.shape.added(values, self.shape.read(line) or {})
         return values
 
     def _lines_in_effect(self, lines: Found) -> Found:
-        """Return a list with the line that is in effect: the last line. Empty if a later line cancels it."""
-        counting: Found = ()
+        """Return a list that contains only the line in effect, which is the last one; an empty list if a later line cancels that line."""
+        in_effect: Found = ()
         for place, line in lines:
             if not self.cancels(line):
-                counting = [(place, line)]
-            elif counting and self._is_cancelled(counting[0][1], line):
-                counting = ()
-        return counting
-
-    def _lines_of_members(self, lines: Found) -> Found:
-        """Return the lines to delete if the members are removed. Empty if the lines are already cancelled.
-
-        If several lines are in effect and the API shows only the last (`keep`), this is the last line. Otherwise these are all lines.
-        """
-        if self.repeat == "keep" or (self.repeat == "any" and not self._values_to_join(lines)):
-            return lines[-1:]
-        return lines if self._lines_in_effect(lines) else ()
+                in_effect = [(place, line)]
+            elif in_effect and self._is_cancelled(in_effect[0][1], line):
+                in_effect = ()
+        return in_effect
 
     def cancels(self, line: Line) -> bool:
         """Return whether a line only cancels earlier lines, such as `no option httpclose` or `default option abortonclose`."""
@@ -106,20 +98,16 @@ class Directive:
             return False
         return self.shape.parse_words(line.words) is None and self.shape.parse_words(line.words[1:]) is not None
 
-    def _is_cancelled(self, line: Line, by: Line) -> bool:
-        """Return whether the line `by` cancels `line`. A `no` cancels only a line with the same value."""
-        said, cancelled = self.shape.parse_words(line.words), self.shape.parse_words(by.words[1:])
-        if by.args[0] == "default" or said is None or cancelled is None:
+    def _is_cancelled(self, line: Line, cancelling: Line) -> bool:
+        """Return whether `line` is cancelled by the line `cancelling`. A `no` cancels only a line with the same value."""
+        own, cancelled = self.shape.parse_words(line.words), self.shape.parse_words(cancelling.words[1:])
+        if cancelling.args[0] == "default" or own is None or cancelled is None:
             return True
-        return cancelled.values.items() <= said.values.items()
+        return cancelled.values.items() <= own.values.items()
 
     def _values_of_lines(self, lines: Found, name: str) -> list[Any]:
-        """Return the value that each line gives a member. Lines without the member are skipped."""
+        """Return the values that the lines give the member `name`. Lines without the member are skipped."""
         return [reading[name] for _, line in lines if name in (reading := self.shape.read(line) or {})]
-
-    def _element(self, line: Line) -> Any:
-        values = self.shape.read(line) or {}
-        return values.get(self.rows) if self.scalar else values
 
     # -- writing
 
@@ -137,17 +125,17 @@ class Directive:
         return own
 
     def without_stale_aliases(self, holder: Any, lines: Found) -> Any:
-        """Return the object without stale aliases: if a member is sent under several names, only the name with a changed value remains."""
+        """Return the object without stale aliases. If a member is sent under several names, only the names with a changed value remain."""
         if holder is NOTHING or not lines or self.rows or not self.shape.aliases:
             return holder
         return self.shape.without_stale_aliases(holder, self.read(lines))
 
     def needs_line(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether a line is needed to express the object. An empty object needs one only if it is a list of options."""
+        """Return whether a line is needed to express the object. An empty object needs a line only if it is a list of options."""
         return bool(self.values_to_write(holder)) or (self.options and holder is not NOTHING)
 
     def may_be_unknown(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether the members may be missing only because the object is from an older client that does not know them."""
+        """Return whether the members may be missing because the object is from an older client, which does not know them."""
         return self.addition and not self.is_about(holder)
 
     def is_about(self, holder: Mapping[str, Any]) -> bool:
@@ -159,7 +147,13 @@ class Directive:
         if self.rows:
             return change_rows(self.shape, lines, self.values_to_write(holder), section)
         if not self.needs_line(holder):
-            removed = lines if self.options or self.join or self.repeat == "merge" else self._lines_of_members(lines)
+            removed: Found = lines
+            if not (self.options or self.join or self.repeat == "merge"):
+                # The API shows only the last of several lines that are in effect, so only the last is deleted.
+                if self.repeat == "keep" or (self.repeat == "any" and not self._values_to_join(lines)):
+                    removed = lines[-1:]
+                elif not self._lines_in_effect(lines):
+                    removed = ()
             return LineEdits({place: None for place, line in removed if not self.cancels(line)}, [])
         own = (*self.shape.members, METADATA) if self.shape.metadata else self.shape.members
         members = {name: holder[name] for name in own if name in holder}
@@ -168,53 +162,39 @@ class Directive:
         if self.repeat == "merge" and len(lines) > 1:
             return self._change_merged(lines, members)
         if self.join:
-            return self._change_joined(lines, members, self.join)
-        if self.repeat == "any" and (names := _condition(members)) and (said := self._values_to_join(lines)):
-            return self._change_conditions(lines, members, names, said)
+            (name,) = members
+            chunks = self.join.chunks(members[name], self._values_of_lines(lines, name))
+            return self._spread(lines, [{name: chunk} for chunk in chunks])
+        if self.repeat == "any" and (names := _condition(members)) and (values := self._values_to_join(lines)):
+            cond, test = names
+            tests = ANY.chunks(members[test], [each[test] for each in values]) if members[cond] == "if" else [members[test]]
+            return self._spread(lines, [{**members, test: each} for each in tests])
         last = lines[-1][0]
-        if not (counting := self._lines_in_effect(lines)):
+        if not (in_effect := self._lines_in_effect(lines)):
             return LineEdits({}, [(last, self.shape.new(members, section.indent, section.newline))])
-        ((place, line),) = counting
+        ((place, line),) = in_effect
         edited = self.shape.onto(line, members)
         if edited is not line and any(at > place and self._is_cancelled(edited, other) for at, other in lines):
             return LineEdits({place: None}, [(last, edited)])
         return LineEdits({place: edited}, [])
 
-    def _change_joined(self, lines: Found, members: Mapping[str, Any], join: Join) -> LineEdits:
-        """Return the edits for a value that is spread over several lines.
-
-        Leading lines are kept as long as the value begins with theirs. The line after them gets the rest of the value, and further lines
-        are deleted.
-        """
-        (name,) = members
-        chunks = join.chunks(members[name], self._values_of_lines(lines, name))
-        said = [{name: chunk} for chunk in chunks]
-        return LineEdits({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, said)}, [])
-
     def _values_to_join(self, lines: Found) -> list[Values]:
-        """Return the values of each line, so that the conditions can be joined by `||`. Empty if a line has `unless`."""
-        said = [self.shape.read(line) or {} for _, line in lines]
-        return said if all((names := _condition(each)) and each[names[0]] == "if" for each in said) else []
+        """Return the values of each line if each has a condition with `if`, so that `||` can join the conditions; otherwise []."""
+        values = [self.shape.read(line) or {} for _, line in lines]
+        return values if all((names := _condition(each)) and each[names[0]] == "if" for each in values) else []
 
-    def _change_conditions(self, lines: Found, members: Mapping[str, Any], names: tuple[str, str], said: Sequence[Values]) -> LineEdits:
-        """Return the edits for a condition that is spread over several lines. `said`: the values of the lines.
-
-        Leading lines are kept as long as the condition begins with theirs. The line after them gets the rest of the condition, and further
-        lines are deleted.
-        """
-        cond, test = names
-        tests = ANY.chunks(members[test], [each[test] for each in said]) if members[cond] == "if" else [members[test]]
-        wanted = [{**members, test: each} for each in tests]
-        return LineEdits({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, wanted)}, [])
+    def _spread(self, lines: Found, values: Sequence[Values]) -> LineEdits:
+        """Return the edits that write one element of `values` to each line, and delete the lines for which there is no element."""
+        return LineEdits({place: self.shape.onto(line, own) if own else None for (place, line), own in zip_longest(lines, values)}, [])
 
     def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> LineEdits:
-        """Return the edits that write each member to the line that already has the member, and new members to the last line."""
+        """Return the edits that write each member to the lines that already have the member, and new members to the last line."""
         members_of_lines = [set(self.shape.read(line) or {}) for _, line in lines]
-        homeless = set(members) - set().union(*members_of_lines)
-        joined = {n: iter(join.chunks(members[n], self._values_of_lines(lines, n))) for n, join in self.shape.joins.items() if n in members}
+        new = set(members) - set().union(*members_of_lines)
+        chunks = {n: iter(join.chunks(members[n], self._values_of_lines(lines, n))) for n, join in self.shape.joins.items() if n in members}
         replaced: dict[int, Line | None] = {}
         for number, ((place, line), own) in enumerate(zip(lines, members_of_lines, strict=True)):
-            names = own | (homeless if number == len(lines) - 1 else set())
-            target = {name: next(joined[name], None) if name in joined else members[name] for name in members if name in names}
-            replaced[place] = self.shape.onto(line, target) if self.shape.flatten_body(target) else None
+            names = own | (new if number == len(lines) - 1 else set())
+            values = {name: next(chunks[name], None) if name in chunks else members[name] for name in members if name in names}
+            replaced[place] = self.shape.onto(line, values) if self.shape.flatten_body(values) else None
         return LineEdits(replaced, [])

@@ -12,8 +12,8 @@ from typing import Any
 
 from haproxy_native.errors import BadValue, NativeError, Place, UnknownWords
 from haproxy_native.grammar.conditions import refuse_half
-from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped, respelled
-from haproxy_native.grammar.schema import Order, arranged
+from haproxy_native.grammar.merge import Piece, Written, first_misread, join_pieces, rewrite_words, with_gaps_of, write_onto
+from haproxy_native.grammar.schema import Order, arrange
 from haproxy_native.grammar.synopsis import (
     Chain,
     Composed,
@@ -43,7 +43,7 @@ def read_metadata(comment: str | None) -> dict[str, Any] | None:
 
 
 def is_metadata(comment: str | None) -> bool:
-    """Return whether a comment is metadata that the API has written, and not the comment of a person."""
+    """Return whether the API has written a comment, as metadata. False for the comment of a person."""
     return comment is not None and _json_object(comment) is not None
 
 
@@ -56,7 +56,7 @@ def _json_object(comment: str) -> dict[str, Any] | None:
 
 
 def write_metadata(metadata: Any) -> str | None:
-    """Return the comment for metadata, in compact JSON; None if there is no metadata. Raises BadValue if it is not an object."""
+    """Return metadata as a comment in compact JSON; None if there is no metadata. Raises BadValue if the metadata is not an object."""
     if metadata is None:
         return None
     if not isinstance(metadata, Mapping):
@@ -112,7 +112,7 @@ class Alias:
     write_only: bool = False
 
     def meant(self, value: Any) -> Any:
-        """Convert a value of the alias to a value of the target; None if the alias has no such value."""
+        """Convert a value of the alias to a value of the target. Return None if the alias has no such value."""
         return str(value) if self.values is None else self.values.get(value)
 
 
@@ -177,7 +177,7 @@ class LineShape:
         own = {m.split(".")[0] for alternative in alternatives for m in (*alternative.chain.members, *alternative.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
         nodes = [node for alternative in alternatives for node in _nodes(alternative.chain)]
-        self.silent = frozenset(pair for node in nodes if isinstance(node, Toggle) for pair in _unwritten_values(node))
+        self.silent = frozenset(pair for node in nodes if isinstance(node, Toggle) for pair in node.unwritten())
         # By their members, since the same address is in several synopses.
         self.addresses = tuple({node.members: node for node in nodes if isinstance(node, Composed)}.values())
         self.joins = {group.rows: group.join for alternative in alternatives for group in _groups(alternative.chain) if group.join}
@@ -188,14 +188,14 @@ class LineShape:
         for choice in alternatives:
             self._index.setdefault(self._distinguishing_word(choice), []).append(choice)
         self._prefixes = frozenset(alternative.literals for alternative in alternatives)
-        self._recent = lru_cache(RECENT)(self._taken_apart)
+        self._parse_cached = lru_cache(RECENT)(self._parse)
 
     # -- which alternative
 
     def _distinguishing_word(self, alternative: Alternative) -> str:
-        """Return the first literal of an alternative that not every alternative begins with. Empty if a placeholder is in its position.
+        """Return the first literal of an alternative that the alternatives do not all share; empty if it is a placeholder.
 
-        A literal that is followed by placeholders in the same word ends with its `(`.
+        If placeholders follow the literal in the same word, the literal ends with its `(`.
         """
         nodes = alternative.chain.nodes
         if len(alternative.literals) > self._depth:
@@ -211,13 +211,6 @@ class LineShape:
         """Return the words that a line may begin with."""
         return frozenset(prefix[0] for prefix in self._prefixes)
 
-    def _candidates(self, words: Sequence[str]) -> Iterable[Alternative]:
-        if len(self.alternatives) == 1:
-            return self.alternatives
-        word = unquoted(words[self._depth]) if len(words) > self._depth else ""
-        keyed = [*self._index.get(word, ()), *(self._index.get(word[: word.index("(") + 1], ()) if "(" in word else ())]
-        return [*keyed, *self._index.get("", ())] if word else self._index.get("", ())
-
     # -- reading
 
     def parse_words(self, words: Sequence[str]) -> LineReading | None:
@@ -225,11 +218,17 @@ class LineShape:
 
         The first alternative that knows all words takes precedence, then the first that matches.
         """
-        return self._recent(tuple(words))
+        return self._parse_cached(tuple(words))
 
-    def _taken_apart(self, words: tuple[str, ...]) -> LineReading | None:
+    def _parse(self, words: tuple[str, ...]) -> LineReading | None:
+        candidates: Sequence[Alternative] = self.alternatives
+        if len(candidates) > 1:
+            candidates = self._index.get("", ())
+            if word := unquoted(words[self._depth]) if len(words) > self._depth else "":
+                with_parenthesis = self._index.get(word[: word.index("(") + 1], ()) if "(" in word else ()
+                candidates = [*self._index.get(word, ()), *with_parenthesis, *candidates]
         fallback: LineReading | None = None
-        for alternative in self._candidates(words):
+        for alternative in candidates:
             parts = alternative.chain.parts(words)
             if parts is None:
                 continue
@@ -254,11 +253,11 @@ class LineShape:
         return {**values, **more, **both}
 
     def read(self, line: Line) -> dict[str, Any] | None:
-        """Return the object of a line; None if it is another kind of line."""
+        """Return the object of a line; None if the line is of another kind."""
         reading = self.parse_words(line.words)
-        return None if reading is None else self.finished(dict(reading.values), line)
+        return None if reading is None else self.to_object(dict(reading.values), line)
 
-    def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
+    def to_object(self, values: Values, line: Line | None) -> dict[str, Any]:
         """Convert flat values to the object: nested, in the order of the schema, with aliases and the metadata of the line."""
         for alias in self.aliases:
             pairs = {} if alias.write_only else alias.values or {}
@@ -269,7 +268,7 @@ class LineShape:
             values[METADATA] = metadata
         nested = unflattened(values)
         for name in self.inner.keys() & nested.keys():
-            nested[name] = arranged(nested[name], self.inner[name])
+            nested[name] = arrange(nested[name], self.inner[name])
         return {name: nested[name] for name in self.order if name in nested and self.absent.get(name) != nested[name]}
 
     # -- writing
@@ -297,31 +296,33 @@ class LineShape:
             flat = {name: value for name, value in flat.items() if name not in members} | meant
         return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
-    def without_stale_aliases(self, values: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
+    def without_stale_aliases(self, values: Mapping[str, Any], former: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the values without stale aliases: if a member has several names, only the names with a changed value remain.
 
-        A client that changes a member under one name sends the former value under the others. `said`: the values before the change.
+        A client that changes a member under one name sends the former value under the others. `former`: the values before the change.
         """
         stale: set[str] = set()
         for target in {alias.target for alias in self.aliases}:
             aliases = [alias.member for alias in self.aliases if alias.target == target and alias.where.items() <= values.items()]
             names = [name for name in (target, *aliases) if name in values]
-            same = {name for name in names if values[name] == said.get(name)}
+            same = {name for name in names if values[name] == former.get(name)}
             if len(same) < len(names):
                 stale |= same
         return {name: value for name, value in values.items() if name not in stale} if stale else values
 
     def choose(self, values: Values, present: Alternative | None = None) -> Alternative:
-        """Return the alternative that expresses the most values. If several do, prefer `present`, the alternative of the existing line.
+        """Return the alternative that expresses the most values. Among equals, prefer `present`, the alternative of the existing line.
 
         Raises BadValue if no alternative can express the values, or if required values are missing.
         """
-        self._check_needed(values)
-        self._check_together(values)
+        self._check_required(values)
         fitting = [alternative for alternative in self.alternatives if all(values.get(k) == v for k, v in alternative.fixed.items())]
         if not fitting:
-            raise self._no_choice(values)
-        self._check_exclusive(fitting, values)
+            raise self._no_alternative(values)
+        for members in self.exclusive:
+            given = [member for member in members if member in values and any(member in each.chain.members for each in fitting)]
+            if len(given) > 1:
+                raise BadValue(f"{' and '.join(given)} are exclusive", place=Place(member=given[-1]))
         if len(fitting) == 1 and fitting[0].lacking(values) is None:
             return fitting[0]
         whole = [alternative for alternative in fitting if alternative.lacking(values) is None]
@@ -336,30 +337,21 @@ class LineShape:
                 raise BadValue(f"{left} set without {lacking}", place=Place(member=lacking))
         return chosen
 
-    def _check_needed(self, values: Values) -> None:
+    def _check_required(self, values: Values) -> None:
+        """Raise BadValue if a member that every line requires is missing, or if only some members of a group in `together` are sent."""
         for member in self.needed:
-            if member not in values and not self._may_contain(member, values):
+            # A variable in an address may contain the member, such as a port: only HAProxy knows the value of the variable.
+            addresses = [str(values.get(node.members[0], "")) for node in self.addresses if member in node.members]
+            if member not in values and not any(map(has_variable, addresses)):
                 raise BadValue(f"{member} in body is required", place=Place(member=member))
-
-    def _may_contain(self, member: str, values: Values) -> bool:
-        """Return whether a variable in an address may contain the member, such as a port: only HAProxy knows its value."""
-        texts = (str(values.get(node.members[0], "")) for node in self.addresses if member in node.members)
-        return any(map(has_variable, texts))
-
-    def _check_together(self, values: Values) -> None:
         for members in self.together:
             given = [member for member in members if member in values]
             if given and len(given) < len(members):
                 lacking = next(member for member in members if member not in values)
                 raise BadValue(f"{given[0]} set without {lacking}", place=Place(member=lacking))
 
-    def _check_exclusive(self, fitting: Sequence[Alternative], values: Values) -> None:
-        for members in self.exclusive:
-            given = [member for member in members if member in values and any(member in choice.chain.members for choice in fitting)]
-            if len(given) > 1:
-                raise BadValue(f"{' and '.join(given)} are exclusive", place=Place(member=given[-1]))
-
-    def _no_choice(self, values: Values) -> BadValue:
+    def _no_alternative(self, values: Values) -> BadValue:
+        """Return the error for values that select no alternative. Its message lists the values that do."""
         names = self.chosen_by or tuple(self.alternatives[0].fixed)
         given = " ".join(f"{name} '{values[name]}'" if name in values else f"no {name}" for name in names)
         akin = (
@@ -376,22 +368,16 @@ class LineShape:
         return [word for _, words, _ in self.written(self.choose(flat), flat) for word in words]
 
     def written(self, alternative: Alternative, flat: Values, reading: LineReading | None = None) -> list[Written]:
-        """Return the words of each part of a new line. If `reading` is given, return those of the existing line with new values.
+        """Return the words of each part of a line with the values `flat`. `reading`: that of the existing line, if there is one.
 
-        Raises BadValue. Raises Incomplete if a condition has only one of its two members, unless this is so in the existing line: HAProxy
-        accepts `deny if`.
+        Raises BadValue. Raises Incomplete if a condition has only one of its two members. HAProxy accepts `deny if`, so such a condition
+        may stay in an existing line.
         """
-        there = reading.values if reading else {}
+        existing = reading.values if reading else {}
         for cond, test in alternative.conditions:
-            if not (cond in flat and there.get(cond) == flat[cond] and test not in there):
+            if not (cond in flat and existing.get(cond) == flat[cond] and test not in existing):
                 refuse_half([cond], flat)
-        try:
-            return list(alternative.chain.written({**flat, **self._chunks(flat, reading)}))
-        except NoValue as error:
-            raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
-
-    def _chunks(self, flat: Values, reading: LineReading | None) -> Values:
-        """Return the values of the members whose keyword may be repeated, each split into one part for each occurrence."""
+        # The members whose keyword may be repeated, each split into one part for each occurrence.
         chunks: Values = {}
         for name, join in self.joins.items():
             if name in flat:
@@ -400,15 +386,18 @@ class LineShape:
                     chunks[name] = join.chunks(flat[name], old)
                 except ValueError as error:
                     raise BadValue(f"{name} in body: {error}", place=Place(member=name)) from None
-        return chunks
+        try:
+            return list(alternative.chain.written({**flat, **chunks}))
+        except NoValue as error:
+            raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
 
     def new(self, values: Mapping[str, Any], indent: str = "", newline: str = "\n") -> Line:
         """Return a new line. Raises BadValue."""
         flat = self.flatten_body(values)
         alternative = self.choose(flat)
         written = self.written(alternative, flat)
-        pieces: list[Piece] = [(key, regapped([], words)) for key, words, _ in written]
-        text = indent + self._proven(alternative, pieces, "", written).join().lstrip(BLANKS)
+        pieces: list[Piece] = [(key, with_gaps_of([], words)) for key, words, _ in written]
+        text = indent + self._join_and_verify(alternative, pieces, "", written).join().lstrip(BLANKS)
         comment = write_metadata(values.get(METADATA)) if self.metadata else None
         return Line(text + (f" # {comment}" if comment is not None else "") + newline)
 
@@ -416,46 +405,43 @@ class LineShape:
         """Return an existing line with new values. Words whose value does not change are kept. Raises BadValue and UnknownWords."""
         reading = self.parse_words(line.words)
         if self.aliases and reading is not None:
-            values = self.without_stale_aliases(values, self.finished(dict(reading.values), line))
+            values = self.without_stale_aliases(values, self.to_object(dict(reading.values), line))
         flat = self.flatten_body(values)
         alternative = self.choose(flat, reading.alternative if reading else None)
-        asked = self.written(alternative, flat, reading)
-        written = self._unimplied(line, reading, asked)
+        requested = self.written(alternative, flat, reading)
+        written = self._without_implied(line, reading, requested)
         old = line.split
         if reading is not None and reading.alternative is alternative:
-            pieces = onto(old, reading.parts, written, alternative.chain)
+            pieces = write_onto(old, reading.parts, written, alternative.chain)
         else:
-            pieces = respelled(old, reading.parts if reading else (), written)
-        new = self._proven(alternative, pieces, old.tail, asked)
-        tail = self._tail(line, values) if self.metadata else new.tail
+            pieces = rewrite_words(old, reading.parts if reading else (), written)
+        new = self._join_and_verify(alternative, pieces, old.tail, requested)
+        tail = self._tail_with_metadata(line, values) if self.metadata else new.tail
         text = SplitLine(new.gaps, new.words, tail).join()
         return line if text == line.text else Line(text)
 
-    def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> SplitLine:
+    def _join_and_verify(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> SplitLine:
         """Join the pieces to a line, and verify that parsing it returns the written values. Raises BadValue and UnknownWords."""
-        split = joined(pieces, tail)
+        split = join_pieces(pieces, tail)
         words = [part for word in split.words for part in words_of(word)]
         reading = self.parse_words(words)
         own = reading is not None and reading.alternative is alternative
         parts = reading.parts if reading and own else alternative.chain.parts(words)
         if reading is None or parts is None or not (own or reading.values == self._values(alternative, parts, words)):
             raise BadValue(f"`{' '.join(words)}` would be read as another kind of line than `{alternative.text}`")
-        if wrong := misread(pieces, parts, alternative.chain):
+        if wrong := first_misread(pieces, parts, alternative.chain):
             unknown = next((own[0][1] for key, own in pieces if key is None), None)
-            raise _misread(wrong, alternative, words, unknown)
-        self._check_said(written, reading, words)
-        return split
-
-    def _check_said(self, written: Iterable[Written], reading: LineReading, words: Sequence[str]) -> None:
-        asked = self._merged([MatchedWords(key, 0, 0, values) for key, own, values in written if own], reading.alternative)
-        for member, value in asked.items():
+            raise _misread_error(wrong, alternative, words, unknown)
+        requested = self._merged([MatchedWords(key, 0, 0, values) for key, own, values in written if own], reading.alternative)
+        for member, value in requested.items():
             if not agrees(value, reading.values.get(member)):
                 raise BadValue(
                     f"{member} in body: '{value}' would be read as something else in `{' '.join(words)}`", place=Place(member=member)
                 )
+        return split
 
-    def _unimplied(self, line: Line, reading: LineReading | None, written: list[Written]) -> list[Written]:
-        """Return the parts to write. Parts that a word of the new line implies and that the old line does not have are left out."""
+    def _without_implied(self, line: Line, reading: LineReading | None, written: list[Written]) -> list[Written]:
+        """Return `written` apart from the parts that another word of the new line implies, unless the old line has them."""
         if not self.implied or reading is None:
             return written
         written_members = {member for part in reading.parts for member in part.values}
@@ -469,19 +455,20 @@ class LineShape:
         }
         return [piece for piece in written if not (piece[2] and all(again.get(name) == value for name, value in piece[2].items()))]
 
-    def annotated(self, line: Line, values: Mapping[str, Any]) -> Line:
-        """Return a line with its metadata replaced and its words unchanged."""
-        tail = self._tail(line, values) if self.metadata else line.split.tail
+    def with_metadata(self, line: Line, values: Mapping[str, Any]) -> Line:
+        """Return a line with the metadata of `values`. Its words are unchanged."""
+        tail = self._tail_with_metadata(line, values) if self.metadata else line.split.tail
         return line if tail == line.split.tail else Line(SplitLine(line.split.gaps, line.split.words, tail).join())
 
-    def _tail(self, line: Line, values: Mapping[str, Any]) -> str:
+    def _tail_with_metadata(self, line: Line, values: Mapping[str, Any]) -> str:
+        """Return the end of a line, after its words, with the metadata of `values`."""
         # A person's comment stays unless other metadata replaces it.
-        old, wanted = read_metadata(line.comment), values.get(METADATA)
-        if (old or None) == (wanted or None) or (not wanted and not is_metadata(line.comment)):
+        old, new = read_metadata(line.comment), values.get(METADATA)
+        if (old or None) == (new or None) or (not new and not is_metadata(line.comment)):
             return line.split.tail
         tail = line.split.tail
         end = tail[len(tail.rstrip("\r\n")) :]
-        comment = write_metadata(wanted)
+        comment = write_metadata(new)
         if comment is None:
             return end
         gap = tail[: len(tail) - len(tail.lstrip(BLANKS))] if "#" in tail else " "
@@ -499,7 +486,7 @@ class LineShape:
         return [alternative.text for alternative in self.alternatives]
 
 
-def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unknown: str | None) -> NativeError:
+def _misread_error(piece: Piece, alternative: Alternative, words: Sequence[str], unknown: str | None) -> NativeError:
     line = " ".join(words)
     if unknown is not None:
         return UnknownWords(f"cannot write `{line}`: it has the unknown word `{unknown}`", place=Place(keyword=unknown))
@@ -508,13 +495,6 @@ def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unkno
     members = node.groups[key[1]].members if isinstance(node, Options) else node.members
     member = next(iter(members), "")
     return BadValue(f"{member} in body: `{own}` would be read as something else in `{line}`", place=Place(member=member))
-
-
-def _unwritten_values(node: Toggle) -> Iterable[tuple[str, Any]]:
-    """Yield (member, value) for each value that is written as no words at all, like a missing member."""
-    if list(node.words) == [True]:
-        yield node.member, False
-    yield from ((node.member, value) for value, words in node.words.items() if words is None)
 
 
 def _nodes(chain: Chain) -> Iterable[Node]:
@@ -529,7 +509,7 @@ def _groups(chain: Chain) -> Iterable[Group]:
 
 
 def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozenset[str]) -> Values:
-    """Return the values by dotted path of members. Only the objects in `dotted` are flattened, whose members are in a synopsis."""
+    """Return the values of the members in `known` by dotted path. Only the objects in `dotted` are flattened."""
     flat: Values = {}
     for name, value in values.items():
         if name not in known or name == METADATA:

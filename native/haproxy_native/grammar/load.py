@@ -43,15 +43,15 @@ class Grammar:
         return self._lines[name]
 
     def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
-        """Return the shape of a schema whose objects are sections. `embedded`: the members that contain children, which are left out."""
-        held = frozenset(embedded)
-        key = name, held
+        """Return the shape of a schema whose objects are sections, without the members `embedded`, which contain children."""
+        left_out = frozenset(embedded)
+        key = name, left_out
         if key not in self._sections:
-            self._sections[key] = self._section(name, lambda member: member not in held)
+            self._sections[key] = self._section(name, lambda member: member not in left_out)
         return self._sections[key]
 
     def members(self, name: str, members: Container[str]) -> SectionShape:
-        """Build a shape with only some members of a section. This is much faster than building the whole shape."""
+        """Build the shape of a section with only the members in `members`. This is much faster than building the whole shape."""
         return self._section(name, members.__contains__)
 
     def _section(self, name: str, has: Callable[[str], bool]) -> SectionShape:
@@ -62,17 +62,27 @@ class Grammar:
         # The metadata of a section is in the comment of its header.
         others = {n: s for n, s in properties.items() if n != METADATA}
         inner = {n: s for n, s in others.items() if n not in header.members}
-        families = [self._family((), others, family) for family in note.get("families", ())]
-        claimed = {member for family in families for member in family.shape.members}
-        directives = [*self._directives((), inner, claimed), *families]
+        families: list[Directive] = []
+        for family in note.get("families", ()):
+            shape = self.shape(others, family)
+            unwritten = dict.fromkeys(shape.chosen_by, (None,))
+            families.append(Directive((), shape, family.get("repeat", "last"), unwritten=unwritten, needed=family.get("needed", "")))
+        in_families = {member for family in families for member in family.shape.members}
+        directives = [*self._directives((), inner, in_families), *families]
         if note.get("by_keyword"):
-            directives.sort(key=_keyword)
+            # In HAProxy's manual, the keywords are sorted by their words without dashes.
+            directives.sort(key=lambda directive: " ".join(directive.shape.alternatives[0].literals).replace("-", ""))
+        list_aliases: list[ListAlias] = []
+        for member, schema in properties.items():
+            target = self.schemas.note(schema).get("alias_of")
+            if target and schema.get("type") == "object":
+                list_aliases.append(ListAlias(member, target))
         return SectionShape(
             note["header"].split()[0],
             header,
             directives,
             list(properties),
-            self._list_aliases(properties),
+            list_aliases,
             list(self._defaults((), properties)),
             self._inner(properties),
         )
@@ -84,9 +94,7 @@ class Grammar:
         compiler = Compiler(self.schemas, properties, time_suffix=self.time_suffix)
         chosen_by = note.get("chosen_by", ())
         chosen_by = (chosen_by,) if isinstance(chosen_by, str) else tuple(chosen_by)
-        alternatives = [
-            Alternative(compiler.chain(text), self._fixed(key, chosen_by, properties), text) for key, text in _synopses(note, chosen_by)
-        ]
+        alternatives = [Alternative(compiler.chain(text), fixed, text) for fixed, text in _synopses(note, chosen_by, properties)]
         if toggle := note.get("toggle"):
             is_flag = properties[toggle].get("type") == "boolean"
             alternatives = [
@@ -116,7 +124,11 @@ class Grammar:
         """Return the value of `x-secret` for each member that has it, by dotted name."""
         members = {member for alternative in alternatives for member in alternative.chain.members}
         rows = {row for member in members if (row := member.split(".")[0]) in compiler.properties}
-        inner = {f"{row}.{name}" for row in rows for name in compiler.schemas.properties(_element(compiler, row))}
+        inner: set[str] = set()
+        for row in rows:
+            schema = compiler.properties[row]
+            element = compiler.schemas.resolve(schema["items"]) if schema.get("type") == "array" else schema
+            inner |= {f"{row}.{name}" for name in compiler.schemas.properties(element)}
         kinds = {member: _secret(compiler, member) for member in (members | inner) if member.split(".")[0] in compiler.properties}
         return {member: kind for member, kind in kinds.items() if kind}
 
@@ -126,18 +138,9 @@ class Grammar:
         return {name: order for name, order in orders.items() if order}
 
     def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
-        """Return the value of one key in the note of each member that has the key."""
+        """Return the value of the key `word` in the note of each member whose note has the key."""
         notes = {name: self.schemas.note(property_) for name, property_ in properties.items()}
         return {name: note[word] for name, note in notes.items() if word in note}
-
-    @staticmethod
-    def _fixed(key: str | None, chosen_by: tuple[str, ...], properties: Mapping[str, Schema]) -> dict[str, Any]:
-        if key is None:
-            return {}
-        parts = key.split(" ", len(chosen_by) - 1) if chosen_by else ()
-        return {
-            name: int(part) if properties[name].get("type") == "integer" else part for name, part in zip(chosen_by, parts, strict=False)
-        }
 
     def _aliases(self, properties: Mapping[str, Schema]) -> list[Alias]:
         aliases = []
@@ -150,10 +153,6 @@ class Grammar:
                 aliases.append(Alias(name, target, typed or None, note.get("where", {}), note.get("write_only", False)))
         return aliases
 
-    def _list_aliases(self, properties: Mapping[str, Schema]) -> list[ListAlias]:
-        notes = {name: self.schemas.note(schema) for name, schema in properties.items() if schema.get("type") == "object"}
-        return [ListAlias(name, note["alias_of"]) for name, note in notes.items() if "alias_of" in note]
-
     def _defaults(self, path: tuple[str, ...], properties: Mapping[str, Schema]) -> Iterable[Default]:
         for name, schema in properties.items():
             if schema.get("type") == "object":
@@ -163,29 +162,27 @@ class Grammar:
 
     # -- sections
 
-    def _directives(self, path: tuple[str, ...], properties: Mapping[str, Schema], claimed: set[str]) -> list[Directive]:
-        explicit = {
-            name: self._explicit(path, name, schema, properties)
-            for name, schema in properties.items()
-            if name not in claimed and self._spelled(schema)
-        }
-        taken = claimed | {
-            m for directive in explicit.values() if directive.path == path and not directive.rows for m in directive.shape.members
-        }
+    def _directives(self, path: tuple[str, ...], properties: Mapping[str, Schema], in_families: set[str]) -> list[Directive]:
+        """Return the directives of the object at `path`, in the order of its properties. `in_families`: members that need no directive."""
+        with_synopsis: dict[str, Directive] = {}
+        expressed = set(in_families)
+        for name, schema in properties.items():
+            note = self.schemas.note(self.schemas.resolve(schema["items"]) if schema.get("type") == "array" else schema)
+            if name in in_families or note.get("ignored") or "alias_of" in note or not ("line" in note or "lines" in note):
+                continue
+            directive = with_synopsis[name] = self._with_synopsis(path, name, schema, properties)
+            if directive.path == path and not directive.rows:
+                expressed.update(directive.shape.members)
         directives: list[Directive] = []
         for name, schema in properties.items():
-            made = [explicit[name]] if name in explicit else []
-            if not made and name not in taken and name != METADATA:
-                made = self._implied(path, name, schema)
-            words = {word: value for word, value in self.schemas.note(schema).items() if word in WORDS}
-            directives += [replace(directive, **words) for directive in made] if words else made
+            own = [with_synopsis[name]] if name in with_synopsis else []
+            if not own and name not in expressed and name != METADATA:
+                own = self._without_synopsis(path, name, schema)
+            fields = {word: value for word, value in self.schemas.note(schema).items() if word in WORDS}
+            directives += [replace(directive, **fields) for directive in own] if fields else own
         return directives
 
-    def _spelled(self, schema: Schema) -> bool:
-        note = self.schemas.note(self.schemas.resolve(schema["items"]) if schema.get("type") == "array" else schema)
-        return not note.get("ignored") and "alias_of" not in note and ("line" in note or "lines" in note)
-
-    def _explicit(self, path: tuple[str, ...], name: str, schema: Schema, siblings: Mapping[str, Schema]) -> Directive:
+    def _with_synopsis(self, path: tuple[str, ...], name: str, schema: Schema, siblings: Mapping[str, Schema]) -> Directive:
         note = self.schemas.note(schema)
         kind = schema.get("type")
         if kind == "array":
@@ -206,85 +203,64 @@ class Grammar:
         unwritten = {note["toggle"]: (None, False)} if "toggle" in note else None
         return Directive(path, self.shape(siblings, note), note.get("repeat", "last"), unwritten=unwritten)
 
-    def _implied(self, path: tuple[str, ...], name: str, schema: Schema) -> list[Directive]:
+    def _without_synopsis(self, path: tuple[str, ...], name: str, schema: Schema) -> list[Directive]:
         note = self.schemas.note(schema)
         if note.get("ignored") or "alias_of" in note:
             return []
         if "codec" in note:
             compiler = Compiler(self.schemas, {name: schema})
-            return [Directive(path, _single(compiler.coded(name, note), name, note, compiler))]
+            return [Directive(path, _shape_of_member(compiler.coded(name, note), name, note, compiler))]
         if schema.get("type") == "object":
             return self._directives((*path, name), self.schemas.properties(schema), set())
         if has_no_value(schema, note):
-            return [self._switch(path, name, schema, note)]
+            # A flag or a switch has one alternative for each value that is written as a line.
+            compiler = Compiler(self.schemas, {name: schema}, no="prefix", time_suffix=self.time_suffix)
+            words = compiler.toggle(name, schema, note).words
+            alternatives = [Alternative(compiler.chain(" ".join(own)), {name: value}, " ".join(own)) for value, own in words.items() if own]
+            silent = tuple(value for value in (True, False, "enabled", "disabled") if not words.get(value))
+            return [Directive(path, LineShape(alternatives, [name]), unwritten={name: silent})]
         if schema.get("type") == "array" and note.get("repeat") == "append":
             element = self.schemas.resolve(schema["items"])
             compiler = Compiler(self.schemas, {name: element}, time_suffix=self.time_suffix)
             chain = compiler.argument(name, element, note)
-            return [Directive(path, _single(chain, name, note, compiler), "append", rows=name, scalar=True)]
+            return [Directive(path, _shape_of_member(chain, name, note, compiler), "append", rows=name, scalar=True)]
         compiler = Compiler(self.schemas, {name: schema}, time_suffix=self.time_suffix)
-        shape = _single(compiler.argument(name, schema, note), name, note, compiler)
+        shape = _shape_of_member(compiler.argument(name, schema, note), name, note, compiler)
         return [Directive(path, shape, note.get("repeat", "last"), join_of(note))]
 
-    def _switch(self, path: tuple[str, ...], name: str, schema: Schema, note: Mapping[str, Any]) -> Directive:
-        """Return the directive of a flag or a switch. It has one alternative for each value that is written as a line."""
-        compiler = Compiler(self.schemas, {name: schema}, no="prefix", time_suffix=self.time_suffix)
-        words = compiler.toggle(name, schema, note).words
-        alternatives = [Alternative(compiler.chain(" ".join(own)), {name: value}, " ".join(own)) for value, own in words.items() if own]
-        silent = tuple(value for value in (True, False, "enabled", "disabled") if not words.get(value))
-        return Directive(path, LineShape(alternatives, [name]), unwritten={name: silent})
 
-    def _family(self, path: tuple[str, ...], properties: Mapping[str, Schema], note: Mapping[str, Any]) -> Directive:
-        shape = self.shape(properties, note)
-        unwritten = dict.fromkeys(shape.chosen_by, (None,))
-        return Directive(path, shape, note.get("repeat", "last"), unwritten=unwritten, needed=note.get("needed", ""))
-
-
-def _single(chain: Chain, name: str, note: Mapping[str, Any], compiler: Compiler) -> LineShape:
+def _shape_of_member(chain: Chain, name: str, note: Mapping[str, Any], compiler: Compiler) -> LineShape:
     kind = _secret(compiler, name)
     return LineShape([Alternative(chain, {}, keyword_of(name, note))], [name], secrets={name: kind} if kind else {})
 
 
 def _secret(compiler: Compiler, member: str) -> Any:
-    """Return the value of `x-secret` for a member or, if it is a list without `x-secret`, for its elements; None if neither has it."""
+    """Return the value of `x-secret` for a member. For a list without `x-secret`, return that of its elements. None if there is none."""
     schema = compiler.property(member)
     return schema.get("x-secret") or compiler.schemas.resolve(schema.get("items", {})).get("x-secret")
 
 
-def _element(compiler: Compiler, member: str) -> Schema:
-    """Return the schema of a member; for a list, the schema of its elements."""
-    schema = compiler.properties[member]
-    return compiler.schemas.resolve(schema["items"]) if schema.get("type") == "array" else schema
-
-
-def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str] = ()) -> Iterable[tuple[str | None, str]]:
-    """Yield (key, synopsis) for each alternative. The key has the values that select the alternative, or is None."""
+def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str], properties: Mapping[str, Schema]) -> Iterable[tuple[dict[str, Any], str]]:
+    """Yield (values of the members that select the alternative, synopsis) of each alternative that a note declares."""
     keyword, tail = note.get("keyword", ""), note.get("tail", "")
     lines = note.get("lines", note.get("line"))
-    pairs = lines.items() if isinstance(lines, Mapping) else [(None, lines)]
-    for key, texts in pairs:
-        for own in _keys(key):
+    if not isinstance(lines, Mapping):
+        for text in lines if isinstance(lines, list) else [lines]:
+            yield {}, " ".join(f"{keyword} {text} {tail}".split())
+        return
+    for key, texts in lines.items():
+        # A key such as `a|b c` stands for `a c` and `b c`.
+        for words in itertools.product(*(word.split("|") for word in key.split())):
+            parts = " ".join(words).split(" ", len(chosen_by) - 1) if chosen_by else ()
+            fixed = {
+                member: int(part) if properties[member].get("type") == "integer" else part
+                for member, part in zip(chosen_by, parts, strict=False)
+            }
             for text in texts if isinstance(texts, list) else [texts]:
-                yield own, " ".join(f"{keyword} {_spelled_out(text, own, chosen_by)} {tail}".split())
-
-
-def _keys(key: str | None) -> Iterable[str | None]:
-    """Expand a key with alternatives: yield `a c` and `b c` for `a|b c`."""
-    if key is None:
-        return [None]
-    return [" ".join(words) for words in itertools.product(*(word.split("|") for word in key.split()))]
-
-
-def _spelled_out(text: str, key: str | None, chosen_by: Sequence[str]) -> str:
-    """Return a synopsis in which the words of `key` replace the placeholders of the members that select the alternative."""
-    for member, word in zip(chosen_by, (key or "").split(), strict=False):
-        text = text.replace(f"<{member}>", word)
-    return text
-
-
-def _keyword(directive: Directive) -> str:
-    """Return the first words of the line of a directive without dashes: the sort key of the order in HAProxy's manual."""
-    return " ".join(directive.shape.alternatives[0].literals).replace("-", "")
+                spelled_out = text
+                for member, word in zip(chosen_by, words, strict=False):
+                    spelled_out = spelled_out.replace(f"<{member}>", word)
+                yield fixed, " ".join(f"{keyword} {spelled_out} {tail}".split())
 
 
 @functools.cache

@@ -16,7 +16,7 @@ CONDITION = "[ <cond> <cond_test...> ]"
 
 
 def join_of(note: Mapping[str, Any]) -> Join | None:
-    """Return how the occurrences of a keyword are joined to one value; None if the property has no such repetition."""
+    """Return how the occurrences of a keyword are joined to one value; None if they are not joined."""
     repeat = note.get("repeat")
     return Join(note.get("separator", " "), apart=repeat == "each") if repeat in ("join", "each") else None
 
@@ -31,13 +31,9 @@ class Compiler:
         self.schemas, self.properties, self.no, self.time_suffix = schemas, properties, no, time_suffix
 
     def chain(self, synopsis: str) -> Chain:
-        """Return the chain for a synopsis. A `<NAME...>` that names a schema stands for options with all its other properties."""
-        elements, _ = self._elements(_TOKEN.findall(synopsis), 0, stops=self._has_condition(synopsis))
+        """Compile a synopsis. A `<NAME...>` that names a schema stands for all properties of the schema that the synopsis does not name."""
+        elements, _ = self._elements(_TOKEN.findall(synopsis), 0, stops=re.search(r"<\w*cond>", synopsis) is not None)
         return Chain(elements)
-
-    @staticmethod
-    def _has_condition(synopsis: str) -> bool:
-        return re.search(r"<\w*cond>", synopsis) is not None
 
     def _elements(self, tokens: Sequence[str], at: int, *, stops: bool) -> tuple[list[Node | Options], int]:
         elements: list[Node | Options] = []
@@ -55,8 +51,8 @@ class Compiler:
                     alternative, at = self._elements(tokens, at + 1, stops=stops)
                     inner.append(alternative)
                 groups.append(self._group(inner, repeated=tokens[at] == "]*", required=required))
-            elif (params := self._params(tokens[at], tokens)) is not None:
-                groups.extend(params)
+            elif (options := self._options_of_schema(tokens[at], tokens)) is not None:
+                groups.extend(options)
             else:
                 close()
                 elements.append(self.node(tokens[at], first=not elements, stops=stops))
@@ -69,16 +65,17 @@ class Compiler:
             if nodes and isinstance(nodes[0], Placeholder) and isinstance(nodes[0].type, Choice):
                 nodes[0].type.strict = True
         chains = [Chain(nodes) for nodes in alternatives]
-        held = chains[0].members
-        if len(held) == 1 and (join := join_of(self.schemas.note(self.property(held[0])))):
-            return Group(chains, held[0], repeated=True, join=join, required=required)
+        members = chains[0].members
+        if len(members) == 1 and (join := join_of(self.schemas.note(self.property(members[0])))):
+            return Group(chains, members[0], repeated=True, join=join, required=required)
         if not repeated:
             return Group(chains, required=required)
-        members = [member.split(".")[0] for member in chains[0].members]
-        rows = next((member for member in members if self.properties[member].get("type") == "array"), "")
-        return Group(chains, rows, repeated) if rows else Group(chains, members[0], repeated, Join(" "))
+        first_names = [member.split(".")[0] for member in members]
+        rows = next((member for member in first_names if self.properties[member].get("type") == "array"), "")
+        return Group(chains, rows, repeated) if rows else Group(chains, first_names[0], repeated, Join(" "))
 
-    def _params(self, token: str, tokens: Sequence[str]) -> list[Group] | None:
+    def _options_of_schema(self, token: str, tokens: Sequence[str]) -> list[Group] | None:
+        """Return the groups for a token that names a schema: its properties that no other token names. None for any other token."""
         name = token[1:-4] if token.startswith("<") and token.endswith("...>") else ""
         if name not in self.schemas.by_name or name in self.properties:
             return None
@@ -89,34 +86,33 @@ class Compiler:
 
     def option_groups(self, properties: Mapping[str, Schema]) -> list[Group]:
         """Return a group for each property that is neither an alias nor part of another property's synopsis."""
-        explicit = {name: self._explicit(name, schema) for name, schema in properties.items()}
-        claimed = {m.split(".")[0] for name, group in explicit.items() if group for m in group.members if m.split(".")[0] != name}
-        groups = []
+        notes = {name: self.schemas.note(schema) for name, schema in properties.items()}
+        with_synopsis: dict[str, Group] = {}
+        for name, note in notes.items():
+            if "line" in note or "lines" in note:
+                lines = note.get("lines", [note.get("line")])
+                with_synopsis[name] = Group([self.chain(line) for line in lines], keep=note.get("repeat") == "keep")
+        in_other_synopses = {m.split(".")[0] for name, group in with_synopsis.items() for m in group.members if m.split(".")[0] != name}
+        groups: list[Group] = []
         for name, schema in properties.items():
-            note = self.schemas.note(schema)
-            if name == "metadata" or name in claimed or note.get("ignored") or "alias_of" in note:
+            note = notes[name]
+            if name == "metadata" or name in in_other_synopses or note.get("ignored") or "alias_of" in note:
                 continue
-            groups.append(explicit[name] or self._implied(name, schema, note))
+            if name in with_synopsis:
+                groups.append(with_synopsis[name])
+            elif "codec" in note:
+                groups.append(Group([self.coded(name, note)]))
+            elif has_no_value(schema, note):
+                groups.append(Group([Chain([self.toggle(name, schema, note)])]))
+            elif note.get("repeat") == "append":
+                element = self.schemas.resolve(schema["items"])
+                groups.append(Group([self.argument(name, element, note)], rows=name, repeated=True))
+            else:
+                join = join_of(note)
+                rows, followers = name if join else "", note.get("followers", {})
+                chain = self.argument(name, schema, note)
+                groups.append(Group([chain], rows, repeated=join is not None, join=join, followers=followers))
         return groups
-
-    def _explicit(self, name: str, schema: Schema) -> Group | None:
-        note = self.schemas.note(schema)
-        if "line" not in note and "lines" not in note:
-            return None
-        lines = note.get("lines", [note.get("line")])
-        return Group([self.chain(line) for line in lines], keep=note.get("repeat") == "keep")
-
-    def _implied(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Group:
-        if "codec" in note:
-            return Group([self.coded(name, note)])
-        if has_no_value(schema, note):
-            return Group([Chain([self.toggle(name, schema, note)])])
-        if note.get("repeat") == "append":
-            element = self.schemas.resolve(schema["items"])
-            return Group([self.argument(name, element, note)], rows=name, repeated=True)
-        join = join_of(note)
-        rows, followers = name if join else "", note.get("followers", {})
-        return Group([self.argument(name, schema, note)], rows, repeated=join is not None, join=join, followers=followers)
 
     def coded(self, name: str, note: Mapping[str, Any]) -> Chain:
         """Return the nodes for a keyword and its codec."""
@@ -155,7 +151,7 @@ class Compiler:
         if len(pieces) == 1:
             return Literal(token)
         if pieces[0] or pieces[2:] != [""]:
-            return Glued(pieces[::2], [self._place(name) for name in pieces[1::2]])
+            return Glued(pieces[::2], [self._placeholder(name) for name in pieces[1::2]])
         name = pieces[1]
         if name.endswith("..."):
             member = name[:-3]
@@ -168,9 +164,9 @@ class Compiler:
             return Toggle(name, {True: tuple(keyword_of(name.rsplit(".", 1)[-1], note).split())})
         if is_switch(schema) and note.get("when_disabled", "") is None:
             return Toggle(name, {"enabled": tuple(keyword_of(name, note).split()), "disabled": None})
-        return self._place(name)
+        return self._placeholder(name)
 
-    def _place(self, name: str) -> Placeholder:
+    def _placeholder(self, name: str) -> Placeholder:
         schema = self.property(name)
         note = self.schemas.note(schema)
         if schema.get("type") == "boolean" and not note.get("values"):
@@ -191,7 +187,7 @@ class Compiler:
         )
 
     def property(self, path: str) -> Schema:
-        """Return the schema of the member at a dotted path. Through a list, the path leads to a member of its elements."""
+        """Return the schema of the member at a dotted path. In a path, the name after a list is that of a member of its elements."""
         first, *more = path.split(".")
         schema = self.properties[first]
         for name in more:

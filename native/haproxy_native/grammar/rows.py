@@ -5,7 +5,7 @@ edited or moved instead of replaced, so that it keeps its comments and its spell
 """
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain
@@ -36,19 +36,22 @@ class LineEdits:
     added: list[tuple[int | None, Line]]
 
 
-def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Row], section: Section) -> LineEdits:
-    """Return the edits that turn `lines` into one line for each element of `wanted`.
+def change_rows(shape: LineShape, lines: Found, elements: Sequence[Row], section: Section) -> LineEdits:
+    """Return the edits that turn `lines` into one line for each element of `elements`.
 
-    A line that moves takes the comments directly above it along.
+    If a line moves, the comments directly above the line move with it.
     """
-    made = [shape.new(row, section.indent, section.newline) for row in wanted]
+    made = [shape.new(row, section.indent, section.newline) for row in elements]
     if not lines:
         return LineEdits({}, [(None, line) for line in made])
-    rows = _Rows(shape, [line for _, line in lines], made, wanted)
-    staying, moving = rows.matched()
+    rows = _Rows(shape, [line for _, line in lines], made, elements)
+    staying, moving = rows.match_lines()
     kept = set(staying.values())
     change = LineEdits({place: None for number, (place, _) in enumerate(lines) if number not in kept}, [])
-    following = _following([lines[staying[at]][0] if at in staying else None for at in range(len(made))])
+    # For each element, the index of the next line that stays at its place; None if there is none.
+    following: list[int | None] = [None] * len(made)
+    for at in range(len(made) - 2, -1, -1):
+        following[at] = lines[staying[at + 1]][0] if at + 1 in staying else following[at + 1]
     previous = behind = None
     for at, line in enumerate(made):
         if at in staying:
@@ -66,56 +69,52 @@ def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Row], section: 
     return change
 
 
-def _following(places: Sequence[int | None]) -> list[int | None]:
-    """Return, for each index, the next value after it that is not None; None if there is no such value."""
-    following: list[int | None] = []
-    next_ = None
-    for place in reversed(places):
-        following.append(next_)
-        next_ = next_ if place is None else place
-    return following[::-1]
-
-
 class _Rows:
     """Matches old lines with new elements. Matches are returned as {index of the element: index of the line}."""
 
-    def __init__(self, shape: LineShape, lines: Sequence[Line], made: Sequence[Line], wanted: Sequence[Row]) -> None:
-        self.shape, self.lines, self.made, self.wanted = shape, lines, made, wanted
-        self.old, self.new = ([_members(shape.read(line)) for line in each] for each in (lines, made))
+    def __init__(self, shape: LineShape, lines: Sequence[Line], made: Sequence[Line], elements: Sequence[Row]) -> None:
+        self.shape, self.lines, self.made, self.elements = shape, lines, made, elements
+        # The members of each line except its metadata, as canonical JSON, so that they can be compared.
+        self.old, self.new = (
+            [canonical({name: value for name, value in (shape.read(line) or {}).items() if name != METADATA}) for line in each]
+            for each in (lines, made)
+        )
         self._words = [frozenset(line.words) for line in lines], [frozenset(line.words) for line in made]
 
     def edited(self, old: int, new: int) -> Line:
         """Return an old line with the values of a new element. If the values are equal, only the metadata is written."""
-        edit = self.shape.annotated if self.old[old] == self.new[new] else self.shape.onto
-        return edit(self.lines[old], self.wanted[new])
+        edit = self.shape.with_metadata if self.old[old] == self.new[new] else self.shape.onto
+        return edit(self.lines[old], self.elements[new])
 
-    def matched(self) -> tuple[dict[int, int], dict[int, int]]:
-        """Return (matches whose line stays at its place, matches whose line moves)."""
+    def match_lines(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Return (matches whose line does not move, matches whose line moves)."""
         staying, stretches = dict[int, int](), []
-        for is_equal, a, b, c, d in _compared(self.old, self.new):
+        for is_equal, a, b, c, d in _compare(self.old, self.new):
             if is_equal:
                 staying |= zip(range(c, d), range(a, b), strict=True)
             else:
                 stretches.append((range(a, b), range(c, d)))
-        moving = self._equal(chain.from_iterable(old for old, _ in stretches), chain.from_iterable(new for _, new in stretches))
+        # Match lines with equal elements, whatever their order.
+        equal_lines: dict[str, list[int]] = {}
+        for number in chain.from_iterable(old for old, _ in stretches):
+            equal_lines.setdefault(self.old[number], []).append(number)
+        moving: dict[int, int] = {}
+        for number in chain.from_iterable(new for _, new in stretches):
+            if lines := equal_lines.get(self.new[number]):
+                moving[number] = lines.pop(0)
         taken = set(moving.values())
         for old, new in stretches:
-            staying |= self._most_similar([each for each in old if each not in taken], [each for each in new if each not in moving])
+            staying |= self._match_in_order([each for each in old if each not in taken], [each for each in new if each not in moving])
         taken |= set(staying.values())
         removed = [each for old, _ in stretches for each in old if each not in taken]
-        return staying, moving | self._similar(removed, [each for _, new in stretches for each in new if each not in moving | staying])
+        return staying, moving | self._match_in_any_order(
+            removed, [each for _, new in stretches for each in new if each not in moving | staying]
+        )
 
-    def _equal(self, old: Iterable[int], new: Iterable[int]) -> dict[int, int]:
-        """Match lines with equal elements, whatever their order. `old`: indices of lines. `new`: indices of elements."""
-        places: dict[str, list[int]] = {}
-        for number in old:
-            places.setdefault(self.old[number], []).append(number)
-        return {number: same.pop(0) for number in new if (same := places.get(self.new[number]))}
+    def _match_in_any_order(self, old: Sequence[int], new: Sequence[int]) -> dict[int, int]:
+        """Match lines with similar elements, whatever their order, beginning with the most similar pair.
 
-    def _similar(self, old: Sequence[int], new: Sequence[int]) -> dict[int, int]:
-        """Match lines with similar elements, whatever their order. Return no matches if there are too many pairs to compare.
-
-        The most similar pairs are matched first.
+        Return no matches if there are too many pairs to compare.
         """
         pairs, taken = dict[int, int](), set[int]()
         if len(old) * len(new) > _MOST_PAIRS:
@@ -126,8 +125,8 @@ class _Rows:
                 taken.add(one)
         return pairs
 
-    def _most_similar(self, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield (index of the element, index of the line) of the matches that keep the order and have the greatest total similarity.
+    def _match_in_order(self, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Match lines with elements in order, so that the total similarity is greatest. Yield (index of the element, index of the line).
 
         If there are too many pairs to compare, match the first line with the first element, and so on.
         """
@@ -151,28 +150,23 @@ class _Rows:
     def _similarity(self, old: int, new: int) -> float:
         """Return the share of words that a line and an element have in common, from 0 to 1, plus 1 if they have equal metadata."""
         one, other = self._words[0][old], self._words[1][new]
-        metadata = self.wanted[new].get(METADATA)
+        metadata = self.elements[new].get(METADATA)
         same = bool(metadata) and metadata == read_metadata(self.lines[old].comment)
         return 2 * len(one & other) / (len(one) + len(other)) + same
 
 
-def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[bool, int, int, int, int]]:
-    """Compare two sequences. Yield (is equal, start and end in `old`, start and end in `new`) for each range, in order."""
+def _compare(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[bool, int, int, int, int]]:
+    """Yield (is equal, start in `old`, end in `old`, start in `new`, end in `new`) of each range of two sequences, in order."""
     if len(old) * len(new) <= line_diff.MOST_PAIRS:
         for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             yield kind == "equal", a, b, c, d
         return
-    at = there = 0
+    at = new_at = 0
     for (a, b), (c, d) in line_diff.changes(old, new):
-        yield True, at, a, there, c
+        yield True, at, a, new_at, c
         yield False, a, b, c, d
-        at, there = b, d
-    yield True, at, len(old), there, len(new)
-
-
-def _members(members: Row | None) -> str:
-    """Return the members of a line except its metadata, as canonical JSON, so that they can be compared."""
-    return canonical({name: value for name, value in (members or {}).items() if name != METADATA})
+        at, new_at = b, d
+    yield True, at, len(old), new_at, len(new)
 
 
 def canonical(value: Any) -> str:

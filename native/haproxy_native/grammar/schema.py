@@ -8,7 +8,7 @@ Node = Mapping[str, Any]
 
 
 def followed(document: Node, node: Node) -> Node:
-    """Return the node at the end of a chain of references; `node` itself if it is no reference. Raises KeyError if a target is missing."""
+    """Follow references from a node, and return the first node that is no reference. Raises KeyError if a target is missing."""
     while KEY in node:
         node = target(document, node[KEY])
     return node
@@ -25,7 +25,7 @@ def target(document: Node, reference: str) -> Any:
 
 
 def name_of(node: Node) -> str | None:
-    """Return the name of the component that a node refers to; None if it is no reference."""
+    """Return the name of the component that a node refers to; None if the node is no reference."""
     reference: str | None = node.get(KEY)
     return reference.rpartition("/")[2] if reference else None
 
@@ -44,7 +44,7 @@ class Schemas:
         self._properties: dict[int, Mapping[str, Schema] | None] = {id(schema): None for schema in self.by_name.values()}
 
     def resolve(self, schema: Schema) -> Schema:
-        """Return the target of a reference, or the schema itself. A note next to the reference takes precedence over the target's."""
+        """Return the target of a reference, or the schema itself if it is none. Keys next to the reference replace those of the target."""
         while name := name_of(schema):
             notes = {key: value for key, value in schema.items() if key != KEY}
             schema = {**self.by_name[name], **notes} if notes else self.by_name[name]
@@ -54,21 +54,17 @@ class Schemas:
         return self.resolve(self.by_name[name])
 
     def properties(self, schema: Schema) -> Mapping[str, Schema]:
-        """Return all properties in order, including those of `allOf` parts, each with its reference resolved."""
+        """Return the properties of a schema by name, with references resolved: first those of its `allOf` parts, then its own."""
         schema = self.resolve(schema)
-        if known := self._properties.get(id(schema)):
-            return known
-        found = self._own_and_inherited(schema)
-        if id(schema) in self._properties:
-            self._properties[id(schema)] = found
-        return found
-
-    def _own_and_inherited(self, schema: Schema) -> Mapping[str, Schema]:
+        if cached := self._properties.get(id(schema)):
+            return cached
         by_name: dict[str, Schema] = {}
         for part in schema.get("allOf", ()):
             by_name |= self.properties(part)
         for name, own in schema.get("properties", {}).items():
             by_name[name] = self.resolve(own)
+        if id(schema) in self._properties:
+            self._properties[id(schema)] = by_name
         return by_name
 
     def order(self, schema: Schema) -> Order:
@@ -77,7 +73,7 @@ class Schemas:
         return {name: self.order(property_) for name, property_ in self.properties(inner).items()} if inner else {}
 
     def note(self, schema: Schema) -> dict[str, Any]:
-        """Return the `x-haproxy` note of a schema. It takes precedence over the notes of its `allOf` parts, which complete it."""
+        """Return the `x-haproxy` note of a schema, merged with the notes of its `allOf` parts. The own note takes precedence."""
         schema = self.resolve(schema)
         merged: dict[str, Any] = {}
         for part in schema.get("allOf", ()):
@@ -91,12 +87,12 @@ class Schemas:
 
 
 def keyword_of(name: str, note: Mapping[str, Any]) -> str:
-    """Return the keyword of a property in the file, which may be several words. By default, it is the name with dashes."""
+    """Return the keyword of a property, which may be several words: that of its note, or else its name with dashes."""
     return str(note.get("keyword", name.replace("_", "-")))
 
 
 def is_switch(schema: Schema) -> bool:
-    """Return whether a property is a switch: its only values are `enabled` and `disabled`, or one of the two."""
+    """Return whether a property is a switch, which has no other values than `enabled` and `disabled`."""
     return schema.get("type") == "string" and set(schema.get("enum", ())) in ({"enabled", "disabled"}, {"enabled"}, {"disabled"})
 
 
@@ -105,11 +101,11 @@ def has_no_value(schema: Schema, note: Mapping[str, Any]) -> bool:
     return not note.get("values") and (schema.get("type") == "boolean" or is_switch(schema))
 
 
-def arranged(value: Any, order: Order) -> Any:
+def arrange(value: Any, order: Order) -> Any:
     """Return an object, or a list of objects, with the members in the order of the schema, and unknown members last."""
     if isinstance(value, list):
-        return [arranged(element, order) for element in value]
+        return [arrange(element, order) for element in value]
     if not order or not isinstance(value, dict):
         return value
-    known = {name: arranged(value[name], inner) for name, inner in order.items() if name in value}
+    known = {name: arrange(value[name], inner) for name, inner in order.items() if name in value}
     return known if len(known) == len(value) else {**known, **value, **known}

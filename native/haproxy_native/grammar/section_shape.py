@@ -1,6 +1,6 @@
 """Read the header and the lines of a section as an object, and convert edits of the object to edits of lines (`SectionShape`)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from haproxy_native.grammar.directive import CANCELLING, NOTHING, Directive
 from haproxy_native.grammar.line_shape import METADATA, LineShape
 from haproxy_native.grammar.rows import LineEdits, canonical
-from haproxy_native.grammar.schema import Order, arranged
+from haproxy_native.grammar.schema import Order, arrange
 from haproxy_native.grammar.synopsis import Values
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
@@ -25,7 +25,7 @@ class ListAlias:
 
 @dataclass
 class Default:
-    """A default value of the schema. It is written to new objects, and not added to existing objects."""
+    """A default value that the schema declares. New objects get the value, existing objects do not."""
 
     path: tuple[str, ...]
     member: str
@@ -114,7 +114,7 @@ class SectionShape:
         for alias in self.list_aliases:
             if values.get(alias.target):
                 values[alias.member] = values[alias.target][0]
-        return {name: arranged(values[name], self.inner.get(name, {})) for name in self.order if name in values}
+        return {name: arrange(values[name], self.inner.get(name, {})) for name in self.order if name in values}
 
     def read(self, section: Section) -> dict[str, Any]:
         """Return the object that a section expresses. The caller must not change it."""
@@ -125,67 +125,59 @@ class SectionShape:
     def onto(self, section: Section, values: Mapping[str, Any], *, whole: bool = True) -> Section:
         """Return a section with new values. Lines whose members did not change are kept.
 
-        `whole`: whether the values are complete. If not, members that older clients do not know (`Directive.addition`) may be missing from
-        the values, and their lines are kept.
+        `whole`: whether the values are complete. If False, older clients may have sent them, which do not know some members
+        (`Directive.addition`). The lines of such members are kept.
         """
         reading = self.reading(section)
-        wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
-        changes = [
-            (directive, directive.change(reading.lines.get(number, ()), holder, section))
-            for number, directive in enumerate(self.directives)
-            if (holder := directive.without_stale_aliases(holder_of(wanted, directive.path), reading.lines.get(number, ()))) is not NOTHING
-            or number in reading.lines
-            if not self._same(directive, reading, number, holder) and (whole or not directive.may_be_unknown(holder))
-        ]
-        lines: list[Line | None] = list(section.lines)
-        if not self._header_has(section, values):
-            lines[0] = self.header.onto(section.header, values)
-        return self._changed(section, lines, changes, reading)
+        new = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
+        read_lines = sorted(index for lines in reading.lines.values() for index, _ in lines)
+        edits = LineEdits({0: section.header}, [])
+        for number, directive in enumerate(self.directives):
+            lines = reading.lines.get(number, ())
+            holder = directive.without_stale_aliases(holder_of(new, directive.path), lines)
+            if (holder is NOTHING and not lines) or self._expresses(directive, lines, holder):
+                continue
+            if not whole and directive.may_be_unknown(holder):
+                continue
+            change = directive.change(lines, holder, section)
+            edits.replaced |= change.replaced
+            for index, line in change.added:
+                if index is None:
+                    index = self._insertion_index(section, line, read_lines, directive.ahead_of)
+                edits.added.append((index, line))
+        # If the header cannot be parsed, only its name is compared.
+        header = self.header.read(section.header) or {"name": section.name}
+        if any((header.get(name) or None) != (values.get(name) or None) for name in (*self.header.members, METADATA)):
+            edits.replaced[0] = self.header.onto(section.header, values)
+        return apply_edits(section, edits)
 
-    def _header_has(self, section: Section, values: Mapping[str, Any]) -> bool:
-        """Return whether the header already has the values. If the header cannot be parsed, only the name is compared."""
-        written_values = self.header.read(section.header) or {"name": section.name}
-        return all((written_values.get(name) or None) == (values.get(name) or None) for name in (*self.header.members, METADATA))
-
-    def _same(self, directive: Directive, reading: SectionReading, number: int, holder: Mapping[str, Any]) -> bool:
-        lines = reading.lines.get(number, ())
+    def _expresses(self, directive: Directive, lines: Sequence[tuple[int, Line]], holder: Mapping[str, Any]) -> bool:
+        """Return whether the lines of a directive already express the values of the object `holder`."""
         if not lines:
             return not directive.needs_line(holder)
-        said = directive.read(lines)
-        if directive.shape.metadata and not directive.rows and (said.get(METADATA) or None) != (holder.get(METADATA) or None):
+        written = directive.read(lines)
+        if directive.shape.metadata and not directive.rows and (written.get(METADATA) or None) != (holder.get(METADATA) or None):
             return False
-        return canonical(directive.values_to_write(said)) == canonical(directive.values_to_write(holder))
+        return canonical(directive.values_to_write(written)) == canonical(directive.values_to_write(holder))
 
-    def _changed(
-        self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, LineEdits]], reading: SectionReading
-    ) -> Section:
-        own = sorted(place for place_ in reading.lines.values() for place, _ in place_)
-        whole = LineEdits({0: lines[0]}, [])
-        for directive, change in changes:
-            whole.replaced |= change.replaced
-            for place, line in change.added:
-                whole.added.append((self._place(section, line, own, directive.ahead_of) if place is None else place, line))
-        return changed(section, whole)
+    def _insertion_index(self, section: Section, line: Line, read_lines: Sequence[int], ahead_of: Sequence[str]) -> int:
+        """Return the index of the line after which to insert a new line: the last of `read_lines` with the same first word.
 
-    def _place(self, section: Section, line: Line, own: Sequence[int], ahead_of: Sequence[str]) -> int:
-        """Return the index of the line after which a new line is inserted: the last line with the same first word.
-
-        If there is none, it is the last line of any directive above the first line that begins with a word of `ahead_of`, or else the
-        header.
+        If there is none, return the last of `read_lines` that is above the first line with a word of `ahead_of`, or else the header.
         """
-        kin = [place for place in own if section.lines[place].args[:1] == line.args[:1]]
-        end = next((place for place, other in enumerate(section.lines) if other.args and other.args[0] in ahead_of), len(section.lines))
-        return section.outside_blocks((kin or [place for place in own if place < end] or [0])[-1])
+        similar = [index for index in read_lines if section.lines[index].args[:1] == line.args[:1]]
+        end = next((index for index, other in enumerate(section.lines) if other.args and other.args[0] in ahead_of), len(section.lines))
+        return section.outside_blocks((similar or [index for index in read_lines if index < end] or [0])[-1])
 
     def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
         """Return a new section with the header and the lines of an object, without its children."""
         header = self.header.new(values, "", newline)
         name = normalized(header.words[1]) if values.get("name") else ""
         bare = Section(self.kind, name, lines=[header], usual_indent=indent)
-        wanted = self._with_defaults(self._without_aliases(values, {}), None)
+        all_values = self._with_defaults(self._without_aliases(values, {}), None)
         lines = [bare.header]
         for directive in self.directives:
-            holder = holder_of(wanted, directive.path)
+            holder = holder_of(all_values, directive.path)
             # Skip the other directives early, since most sections have few of the members.
             if holder is not NOTHING and (directive.options or directive.is_about(holder)):
                 lines += [line for _, line in directive.change((), holder, bare).added]
@@ -204,7 +196,7 @@ class SectionShape:
         return values
 
     def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values with deprecated members merged into their lists, unless the list itself has changed since `old`."""
+        """Merge deprecated members into the lists that have replaced them, unless a list itself differs from `old`. Return the values."""
         left: Values = dict(values)
         for alias in self.list_aliases:
             first, stored = left.pop(alias.member, None), old.get(alias.target) or []
@@ -215,7 +207,7 @@ class SectionShape:
         return left
 
 
-def changed(section: Section, change: LineEdits) -> Section:
+def apply_edits(section: Section, change: LineEdits) -> Section:
     """Apply edits to a section; return the same section if nothing changes. Each added line must have an index."""
     if not change.added and all(section.lines[place] is line for place, line in change.replaced.items()):
         return section

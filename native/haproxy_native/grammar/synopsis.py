@@ -53,11 +53,11 @@ class Composed(Node, Protocol):
     """A node for a word that contains several members, such as an address and its port. Clients may send the whole word as one member."""
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Return the values that the members have if they are written and read again. Raises BadValue if they contradict each other."""
+        """Return the values as if they had been written and read again. Raises BadValue if they contradict each other."""
 
 
 def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
-    """Return whether the words from `at` on are the words `own`, with or without quotes."""
+    """Return whether the words from the index `at` on begin with the words `own`, with or without quotes."""
     taken = tuple(words[at : at + len(own)])
     return taken == own or tuple(map(unquoted, taken)) == own
 
@@ -102,6 +102,11 @@ class Toggle:
         if self.member not in values:
             raise NoValue(self.member)
         return list(self.words.get(values[self.member]) or ())
+
+    def unwritten(self) -> list[tuple[str, Any]]:
+        """Return (member, value) for each value that is written as no words at all, like a missing member."""
+        flags: list[Any] = [False] if list(self.words) == [True] else []
+        return [(self.member, value) for value in (*flags, *(value for value, words in self.words.items() if words is None))]
 
     def starts(self) -> list[str] | None:
         return [own[0] for own in self.words.values() if own]
@@ -157,7 +162,7 @@ class Glued:
         self.pattern = re.compile(re.escape(self.literals[0]) + inner, re.DOTALL)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        texts = self._texts(words[at]) if at < len(words) else None
+        texts = self._split_word(words[at]) if at < len(words) else None
         if texts is None:
             return None
         values: Values = {}
@@ -168,8 +173,8 @@ class Glued:
             values |= part[1]
         return at + 1, values
 
-    def _texts(self, word: str) -> Sequence[str] | None:
-        """Return the text of each placeholder as one word; None if the word does not match.
+    def _split_word(self, word: str) -> Sequence[str] | None:
+        """Split a word into the texts of the placeholders, each of which is one word. Return None if the word does not match.
 
         Quotes may enclose several placeholders, as in "ops:se cret".
         """
@@ -292,7 +297,7 @@ class Chain:
     def required(self) -> tuple[str, ...]:
         """Return the members that must have values so that the chain can be written.
 
-        These are all members of its nodes, except that a node with optional members lists the required members in `needs`.
+        A node with optional members lists its required members in `needs`. All members of any other node are required.
         """
         return tuple(member for node in self.nodes for member in getattr(node, "needs", node.members))
 
@@ -355,32 +360,29 @@ class Join:
     def chunks(self, value: Any, old: Sequence[Any] = ()) -> list[Any]:
         """Split a value into one part for each occurrence of the keyword. Raises ValueError for an empty part.
 
-        `old`: the parts of the present occurrences. They are kept, from the first one on, as long as the value begins with them.
+        `old`: the parts of the existing occurrences. Leading parts are kept as long as the value begins with them.
         """
         rest = " ".join(words_of(many_words(value))) if isinstance(value, str) and self.separator == " " else value
-        found: list[Any] = []
-        for place, chunk in enumerate(old):
-            if not rest or (place + 1 == len(old) and not self.apart) or (behind := self._without_first_part(rest, chunk)) is None:
+        kept: list[Any] = []
+        for index, part in enumerate(old):
+            is_last = index + 1 == len(old)
+            if not rest or (is_last and not self.apart) or rest[: len(part)] != part:
                 break
-            found.append(chunk)
-            rest = behind
+            remainder = rest[len(part) :]
+            if isinstance(rest, str) and remainder:
+                if not remainder.startswith(self.separator):
+                    break
+                remainder = remainder[len(self.separator) :]
+            kept.append(part)
+            rest = remainder
         if not rest:
-            return found
+            return kept
         parts = rest.split(self.separator) if self.apart else [rest]
         if self.apart and not all(map(is_word, parts)):
             if not all(parts):
                 raise ValueError(f"'{value}' has an empty part")
             parts = [rest]
-        return [*found, *parts]
-
-    def _without_first_part(self, value: Any, chunk: Any) -> Any:
-        """Remove the part `chunk` from the beginning of a value, and return the rest. Return None if the value does not begin with it."""
-        size = len(chunk)
-        if value[:size] != chunk:
-            return None
-        if isinstance(value, list) or len(value) == size:
-            return value[size:]
-        return value[size + len(self.separator) :] if value.startswith(self.separator, size) else None
+        return [*kept, *parts]
 
 
 @dataclass
@@ -418,7 +420,7 @@ class Group:
 
     @cached_property
     def arguments(self) -> Mapping[str, int]:
-        """Map words that may be in an open group to the number of arguments that each of them has."""
+        """Map each word that may be in an open group to the number of its arguments."""
         rests = [node for alternative in self.alternatives for node in alternative.nodes if isinstance(node, Rest)]
         return {word: count for rest in rests for word, count in rest.arguments.items()}
 
@@ -475,10 +477,10 @@ class Options:
                 self.loose.append(number)
                 if not all(isinstance(each.nodes[0], Glued) and each.nodes[0].literals[0] for each in group.alternatives):
                     self.unmarked.add(number)
-        self._fed_by: dict[str, list[int]] = {}
+        self._groups_of_member: dict[str, list[int]] = {}
         for number, group in enumerate(groups):
             for member in group.members:
-                self._fed_by.setdefault(member, []).append(number)
+                self._groups_of_member.setdefault(member, []).append(number)
 
     def starts(self) -> list[str] | None:
         return None
@@ -495,7 +497,7 @@ class Options:
         parts: list[MatchedWords] = []
         used: dict[int, int] = {}
         while at < len(words):
-            if option := self._next(words, at, used):
+            if option := self._match_option(words, at, used):
                 group, by, end, values = option
                 used[group] = used.get(group, -1) + 1
                 parts.append(MatchedWords((number, group, used[group]), at, end, values, by))
@@ -507,7 +509,7 @@ class Options:
                 break
         return parts if self.required <= used.keys() else None
 
-    def _next(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, Chain, int, Values] | None:
+    def _match_option(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, Chain, int, Values] | None:
         """Return (group, alternative, index after the match, values) of the first group that matches at `at`; None if no group matches.
 
         A group that matches a variable, whose value is unknown, is returned only if no other group matches.
@@ -517,7 +519,14 @@ class Options:
             group = self.groups[number]
             if number in self.unmarked and number in used and not group.repeated:
                 continue
-            if match := group.match(words[: self._end(words, at, number)] if group.is_open else words, at):
+            extent = words
+            if group.is_open:
+                # An open group ends at the first word that is not an argument and begins another group.
+                end = index_after(words, at, group.arguments)
+                while end < len(words) and self._keyed(words[end]) in ((), [number]):
+                    end = index_after(words, end, group.arguments)
+                extent = words[:end]
+            if match := group.match(extent, at):
                 if match[2] or not group.members:
                     return number, *match
                 hidden = hidden or (number, *match)
@@ -527,19 +536,12 @@ class Options:
         """Return the groups that begin with a word."""
         return self.keyed[word] if word in self.keyed else self.keyed.get(unquoted(word), ())
 
-    def _end(self, words: Sequence[str], at: int, number: int) -> int:
-        """Return the index at which an open group ends: the index of the first word that is not an argument and begins another group."""
-        end = index_after(words, at, self.groups[number].arguments)
-        while end < len(words) and self._keyed(words[end]) in ((), [number]):
-            end = index_after(words, end, self.groups[number].arguments)
-        return end
-
     def write(self, values: Mapping[str, Any]) -> list[str]:
         return [word for _, words, _ in self.written(values, 0) for word in words]
 
     def written(self, values: Mapping[str, Any], number: int) -> Iterator[tuple[tuple[int, ...], list[str], Values]]:
         # Test only the groups of members that have values: a line has few of a hundred possible options.
-        for place in sorted({place for member in values for place in self._fed_by.get(member, ())}):
+        for place in sorted({place for member in values for place in self._groups_of_member.get(member, ())}):
             group = self.groups[place]
             rows = values.get(group.rows, ()) if group.rows else (values,)
             for turn, row in enumerate(rows):
@@ -549,7 +551,7 @@ class Options:
 
 
 def flat_row(rows: str, row: Any) -> Values:
-    """Return an element of a list as flat values, under the names that its members have in the group."""
+    """Return an element of the list `rows` as flat values, whose keys are the names of the members in the group."""
     return {f"{rows}.{name}": value for name, value in row.items()} if isinstance(row, Mapping) else {rows: row}
 
 

@@ -23,7 +23,7 @@ _SIZE_UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
 class Unknowable(Exception):
-    """Raised for a variable in place of a number, whose value only HAProxy knows."""
+    """Raised if a word is a variable instead of a number. Only HAProxy knows the value of the variable."""
 
 
 class ValueType:
@@ -55,11 +55,11 @@ def one_word(text: str) -> str:
 
 def many_words(text: str) -> str:
     """Return the text as words of the file, each quoted if necessary."""
-    taken = split(text)
-    if all(map(is_word, taken.words)):
-        text_ = SplitLine(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
-        rest = " ".join(map(one_word, taken.tail.split()))
-        return text_ + (" " if text_ and rest and not taken.tail.startswith("#") else "") + rest
+    parts = split(text)
+    if all(map(is_word, parts.words)):
+        text_ = SplitLine(("", *parts.gaps[1:]), parts.words, "").join() if parts.words else ""
+        rest = " ".join(map(one_word, parts.tail.split()))
+        return text_ + (" " if text_ and rest and not parts.tail.startswith("#") else "") + rest
     return " ".join(one_word(piece) for piece in text.split())
 
 
@@ -170,7 +170,7 @@ class Duration(ValueType):
 
 @dataclass
 class Time(Integer):
-    """A time that the API shows in `unit`. In the file it may have any unit; new values are written without one."""
+    """A time that the API shows in `unit`. In the file, a time may have any unit; new values are written without a unit."""
 
     unit: str
 
@@ -217,9 +217,9 @@ class Choice(ValueType):
         self.by_word = {word: value for value, word in self.words.items()}
 
     def read(self, word: str) -> Any:
-        said = word if word in self.by_word else unquoted(word)
-        if said in self.by_word:
-            return self.by_word[said]
+        key = word if word in self.by_word else unquoted(word)
+        if key in self.by_word:
+            return self.by_word[key]
         if self.strict or any(not isinstance(value, str) for value in self.words):
             raise ValueError(word)
         return normalized(word)
@@ -273,7 +273,7 @@ def has_path(address: str) -> bool:
 
 
 def bracketed(address: str) -> str:
-    """Return an address with brackets if it is an IPv6 address. Without them HAProxy would read its last part as a port."""
+    """Return an address, with brackets if it is an IPv6 address: without brackets, HAProxy would read its last part as a port."""
     family, at, bare = address.rpartition("@")
     return f"{family}{at}[{bare}]" if is_ipv6(bare) and not has_path(address) else address
 
@@ -286,7 +286,7 @@ def is_ipv6(text: str) -> bool:
 
 
 def split_address(word: str) -> tuple[str, str | None]:
-    """Return (address, port) of a word. The port is None if the word has none.
+    """Return (address, port) of a word; the port is None if the word has no port.
 
     As in HAProxy, the last colon outside brackets precedes the port: `[::1]:80`, `::1:80`. `[::1]`, `/path`, `unix@...` and
     `${ADDRESS-127.0.0.1:80}` have no port.
@@ -330,7 +330,7 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
 
 
 def agrees(value: Any, other: Any) -> bool:
-    """Return whether `value`, which was written to a line, equals `other`, which was read from it. Ignores quotes and brackets."""
+    """Return whether `value`, which was written to a line, equals `other`, which was read from the line. Ignores quotes and brackets."""
     if isinstance(value, str) and isinstance(other, str):
         return (
             other in (value, one_word(value), unquoted(value), bracketed(value))

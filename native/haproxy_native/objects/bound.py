@@ -6,10 +6,9 @@ Members have the names of the API. In attributes, `-` becomes `_`: the member `c
 import difflib
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+from pydantic import ConfigDict, PrivateAttr, ValidationError
 
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.errors import BadValue, Place, ReadOnly, UnknownMember
@@ -41,11 +40,11 @@ class Bound(Model):
             cls = type(self)
             if name not in cls.model_fields:
                 raise _unknown(self._where, name, cls.model_fields)
-            refuse_unknown(self._where, {name: value}, {name: _property(cls, name)})
+            refuse_unknown(self._where, {name: value}, {name: _properties(cls)[cls.model_fields[name].alias or name]})
             try:
                 super().__setattr__(name, value)
             except ValidationError as error:
-                raise refused(self._where, error) from None
+                raise validation_error(self._where, error) from None
 
     def as_object(self) -> Object:
         """Return the members that are set, by their names in the API. An empty list counts as not set."""
@@ -60,10 +59,14 @@ class Bound(Model):
 @functools.cache
 def bound_type(resource: Resource) -> type[Bound]:
     """Return the class of a resource's objects. The class of a section also has an attribute for each collection of its children."""
-    parent = _own_members(resource.schema)
+    try:
+        # The model without the members that contain children.
+        parent = model(f"{resource.schema}_base")
+    except KeyError:
+        parent = model(resource.schema)
     namespace: dict[str, Any] = {"__module__": __name__, "__doc__": parent.__doc__, "model_config": STRICT}
     for child in children_of(resource):
-        namespace[child.name] = property(functools.partial(_collection, resource=child), doc=f"The {child.title} objects of it.")
+        namespace[child.name] = property(functools.partial(Bound.collection, resource=child), doc=f"The {child.title} objects of it.")
     made_of: Any = type(Bound)
     kind: type[Bound] = made_of(parent.__name__.removesuffix("Base"), (Bound, parent), namespace)
     kind._schema = resource.schema
@@ -75,30 +78,20 @@ def children_of(resource: Resource) -> list[Resource]:
     return [child for child in resources().by_name.values() if resource.name in child.parents and child.kind in ("named", "indexed")]
 
 
-def _collection(own: Bound, *, resource: Resource) -> object:
-    return own.collection(resource)
-
-
-def _own_members(schema: str) -> type[BaseModel]:
-    """Return the model of a schema without the members that contain children."""
-    with suppress(KeyError):
-        return model(f"{schema}_base")
-    return model(schema)
-
-
-def made(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
+def new_object(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     """Return a new object with these values. Raises UnknownMember and BadValue."""
-    schema = {_member(kind, name): property_ for name, property_ in _properties(kind).items()}
-    refuse_unknown(where, values, {**_properties(kind), **schema})
+    by_member = _properties(kind)
+    by_attribute = {attribute: by_member[field.alias or attribute] for attribute, field in kind.model_fields.items()}
+    refuse_unknown(where, values, {**by_member, **by_attribute})
     try:
         object_ = kind.model_validate(dict(values))
     except ValidationError as error:
-        raise refused(where, error) from None
+        raise validation_error(where, error) from None
     object_._where = where
     return object_
 
 
-def read(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
+def object_of_file(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     """Return an object with the values of the file. If its schema does not allow a value, none of the values is validated."""
     try:
         object_ = kind.model_validate(dict(values))
@@ -108,15 +101,15 @@ def read(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     return object_
 
 
-def checked(own: Bound) -> None:
+def check_object(own: Bound) -> None:
     """Raise BadValue if an object is invalid, because of an assignment inside one of its values."""
     try:
         type(own).model_validate(own.as_object())
     except ValidationError as error:
-        raise refused(own._where, error) from None
+        raise validation_error(own._where, error) from None
 
 
-def refused(where: str, error: ValidationError) -> BadValue:
+def validation_error(where: str, error: ValidationError) -> BadValue:
     """Return an error with all violations that pydantic has found. Its place is the member of the first one."""
     violations = [(".".join(map(str, detail["loc"])), detail["msg"]) for detail in error.errors(include_url=False)]
     return BadValue(f"{where}: " + "; ".join(f"{member}: {text}" for member, text in violations), place=Place(member=violations[0][0]))
@@ -142,18 +135,9 @@ def _unknown(where: str, name: str, known: Iterable[str]) -> UnknownMember:
     return UnknownMember(f"{where} has no member {name}{meant}", place=Place(member=name))
 
 
-def _member(kind: type[Bound], name: str) -> str:
-    """Return the attribute of a member, given by its name in the API."""
-    return next((own for own, field in kind.model_fields.items() if (field.alias or own) == name), name)
-
-
 @functools.cache
 def _properties(kind: type[Bound]) -> dict[str, Schema]:
     """Return the schemas of a model's members, by their names in the API."""
     schemas = grammar().schemas
     properties = schemas.properties(schemas.named(kind._schema))
     return {field.alias or name: properties[field.alias or name] for name, field in kind.model_fields.items()}
-
-
-def _property(kind: type[Bound], name: str) -> Schema:
-    return _properties(kind)[kind.model_fields[name].alias or name]

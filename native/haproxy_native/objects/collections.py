@@ -4,7 +4,7 @@
 """
 
 import difflib
-from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from pydantic import BaseModel
@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Missing, NoSuchObject
-from haproxy_native.objects.bound import Bound, Children, Object, bound_type, checked, made, read
+from haproxy_native.objects.bound import Bound, Children, Object, bound_type, check_object, new_object, object_of_file
 from haproxy_native.text.document import Document
 
 T = TypeVar("T", bound=Bound)
@@ -40,18 +40,18 @@ class Snapshot:
         self.own, self.values, self._before = own, values, own.as_object()
 
     def changed(self) -> Object | None:
-        """Return the members to write if any was assigned to since the last call, else None. Members unknown to the model stay.
+        """Return the values to write if a member was assigned since the last call, otherwise None. Raises BadValue.
 
-        Raises BadValue.
+        Members that the model does not know keep their values.
         """
-        now = self.own.as_object()
-        if now == self._before:
+        members = self.own.as_object()
+        if members == self._before:
             return None
-        checked(self.own)
-        wanted = {name: value for name, value in self.values.items() if name in now or name not in self._before}
-        wanted |= {name: value for name, value in now.items() if value != self._before.get(name)}
-        self.values, self._before = wanted, now
-        return wanted
+        check_object(self.own)
+        values = {name: value for name, value in self.values.items() if name in members or name not in self._before}
+        values |= {name: value for name, value in members.items() if value != self._before.get(name)}
+        self.values, self._before = values, members
+        return values
 
 
 class Collection(Generic[T]):
@@ -89,10 +89,10 @@ class Collection(Generic[T]):
 
     def _values(self, members: Members, where: str) -> Object:
         """Return validated members, ready to be written. Raises UnknownMember and BadValue."""
-        return made(self._kind, _as_mapping(members), where).as_object()
+        return new_object(self._kind, _as_mapping(members), where).as_object()
 
     def _read(self, values: Object, key: object) -> Snapshot:
-        own = read(self._kind, values, self._where(key))
+        own = object_of_file(self._kind, values, self._where(key))
         own._refusal = self._home.refusal
         if self._resource.kind in ("section", "singleton"):
             own._children = self._home.children(self._resource, str(key) if self._resource.kind == "section" else "")
@@ -131,14 +131,14 @@ class Named(Collection[T], MutableMapping[str, T]):
         values = self._values(given, self._where(name))
         self._home.flush()
         self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, name, values))
-        self._let_go(name)
+        self._refuse_assignments_to(name)
 
     def __delitem__(self, name: str) -> None:
         if name not in self:
             raise self._missing(name)
         self._home.flush()
         self._edit(self._home.editor.delete(self._home.text, self._resource, self._parent, name))
-        self._let_go(name)
+        self._refuse_assignments_to(name)
         self._home.forget(self._resource, name)
 
     def __repr__(self) -> str:
@@ -167,7 +167,7 @@ class Named(Collection[T], MutableMapping[str, T]):
         self._edit(self._home.editor.create(self._home.text, self._resource, self._parent, values))
         return self[name]
 
-    def _let_go(self, name: str) -> None:
+    def _refuse_assignments_to(self, name: str) -> None:
         if loaded := self._loaded.pop(name, None):
             loaded.own._refusal = REPLACED
 
@@ -183,8 +183,8 @@ class Named(Collection[T], MutableMapping[str, T]):
     def flush(self) -> None:
         """Write the assignments to objects into the document."""
         for name, loaded in self._loaded.items():
-            if (wanted := loaded.changed()) is not None:
-                self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, name, wanted))
+            if (values := loaded.changed()) is not None:
+                self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, name, values))
 
 
 class Rows(Collection[T], MutableSequence[T]):
@@ -197,45 +197,46 @@ class Rows(Collection[T], MutableSequence[T]):
         super().__init__(home, resource, parent)
         self._rows: list[Snapshot] | None = None
 
-    def _all(self) -> list[Snapshot]:
+    def _load(self) -> list[Snapshot]:
         if self._rows is None:
             objects = self._home.editor.list_objects(self._home.text, self._resource, self._parent)
             self._rows = [self._read(values, place) for place, values in enumerate(objects)]
         return self._rows
 
     def _place(self, index: int) -> int:
-        """Return the index of a row among all lines of its kind, with the unparsed ones; past the last row, the number of lines."""
+        """Convert the index of a row to its index among all lines of the kind, including those that cannot be parsed.
+
+        Past the last row, return the number of lines.
+        """
         unread = set(self._home.editor.unparsed(self._home.text, self._resource, self._parent))
-        total = len(self._all()) + len(unread)
-        return [place for place in range(total + 1) if place not in unread][index] if index < len(self._all()) else total
+        total = len(self._load()) + len(unread)
+        return [place for place in range(total + 1) if place not in unread][index] if index < len(self._load()) else total
 
     @overload
     def __getitem__(self, index: int) -> T: ...
     @overload
     def __getitem__(self, index: slice) -> MutableSequence[T]: ...
     def __getitem__(self, index: int | slice) -> T | MutableSequence[T]:
-        rows = [row.own for row in self._all()]
+        rows = [row.own for row in self._load()]
         return rows[index]  # type: ignore[return-value]
 
     def __setitem__(self, index: Any, members: Any) -> None:
         if isinstance(index, slice):
-            self._set_all([*(row.own for row in self._all())], index, members)
+            rows: list[Any] = [row.own for row in self._load()]
+            rows[index] = members
+            all_values = [self._values(row, self._where(place)) for place, row in enumerate(rows)]
+            self._home.flush()
+            assert self._parent
+            self._edit(self._home.editor.replace_all(self._home.text, self._resource, self._parent, all_values))
+            self.freeze(REPLACED)
+            self._rows = None
             return
         index = range(len(self))[index]
         values = self._values(members, self._where(index))
         self._home.flush()
         self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, self._place(index), values))
-        self._all()[index].own._refusal = REPLACED
-        self._all()[index] = self._read(values, index)
-
-    def _set_all(self, rows: list[Any], index: slice, members: Sequence[Any]) -> None:
-        rows[index] = members
-        values = [self._values(row, self._where(place)) for place, row in enumerate(rows)]
-        self._home.flush()
-        assert self._parent
-        self._edit(self._home.editor.replace_all(self._home.text, self._resource, self._parent, values))
-        self.freeze(REPLACED)
-        self._rows = None
+        self._load()[index].own._refusal = REPLACED
+        self._load()[index] = self._read(values, index)
 
     def freeze(self, why: str) -> None:
         """Refuse every later assignment to the rows that were read, for the reason `why`."""
@@ -247,13 +248,13 @@ class Rows(Collection[T], MutableSequence[T]):
         self._home.flush()
         for place in sorted([places] if isinstance(places, int) else places, reverse=True):
             self._edit(self._home.editor.delete(self._home.text, self._resource, self._parent, self._place(place)))
-            self._all().pop(place).own._refusal = REPLACED
+            self._load().pop(place).own._refusal = REPLACED
 
     def __repr__(self) -> str:
-        return f"<{self._about()}: {[row.own for row in self._all()]}>"
+        return f"<{self._about()}: {[row.own for row in self._load()]}>"
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._load())
 
     def _add(self, members: Mapping[str, Any]) -> T:
         self.append(members)
@@ -269,13 +270,13 @@ class Rows(Collection[T], MutableSequence[T]):
         self._home.flush()
         place = self._place(index)
         self._edit(self._home.editor.create(self._home.text, self._resource, self._parent, values, index=place))
-        self._all().insert(index, self._read(values, index))
+        self._load().insert(index, self._read(values, index))
 
     def flush(self) -> None:
         """Write the assignments to rows into the document."""
         for index, row in enumerate(self._rows or ()):
-            if (wanted := row.changed()) is not None:
-                self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, self._place(index), wanted))
+            if (values := row.changed()) is not None:
+                self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, self._place(index), values))
 
 
 class Single(Collection[Bound]):
@@ -302,5 +303,5 @@ class Single(Collection[Bound]):
 
     def flush(self) -> None:
         """Write the assignments to the object into the document."""
-        if self._loaded and (wanted := self._loaded.changed()) is not None:
-            self._edit(self._home.editor.replace(self._home.text, self._resource, None, "", wanted))
+        if self._loaded and (values := self._loaded.changed()) is not None:
+            self._edit(self._home.editor.replace(self._home.text, self._resource, None, "", values))

@@ -44,8 +44,8 @@ class StickTable:
 
     async def entries(self, key: str | None = None) -> "list[StickTableEntry]":
         """Return all entries, or only the entry of `key`. `exp` is in milliseconds; rates are per period of the table. Raises BadValue."""
-        wanted = f" key {argument(await self._stored_key(key))}" if key is not None else ""
-        shown = await self._runtime.read_dump(f"show table {argument(self.name)}{wanted}", HEAD)
+        only_key = f" key {argument(await self._stored_key(key))}" if key is not None else ""
+        shown = await self._runtime.read_dump(f"show table {argument(self.name)}{only_key}", HEAD)
         return [model(ENTRY).model_construct(**entry) for entry in stick_tables.parse_entries(shown, _data())]  # type: ignore[misc]
 
     async def set(self, key: str, **data: int) -> None:
@@ -121,13 +121,13 @@ class Server:
     ) -> Outcome:
         """Set the given values, all or none. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
         given = {WEIGHT: weight, STATE: admin_state, ADDRESS: address, PORT: port, HEALTH: operational_state}
-        wanted = {member: value for member, value in given.items() if value is not None}
+        values = {member: value for member, value in given.items() if value is not None}
 
         async def apply() -> list[MemberChange]:
-            return (await change_server(context, context.runtime, await self.state(), wanted, author))[1]
+            return (await change_server(context, context.runtime, await self.state(), values, author))[1]
 
         context = self._engine.context
-        return await change_process(context, self._object, apply, [changed(self._object, wanted)], author=author)
+        return await change_process(context, self._object, apply, [changed(self._object, values)], author=author)
 
     @property
     def _object(self) -> str:

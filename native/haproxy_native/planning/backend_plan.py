@@ -16,7 +16,7 @@ Manual, section 4.2). The value limits servers with `minconn`. So a new backend 
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +31,7 @@ from haproxy_native.planning.observed import STATE, server_names
 from haproxy_native.planning.outcome import line_of
 from haproxy_native.planning.section_order import conditional_sections, has_conditionals
 from haproxy_native.planning.server_plan import ServerPlanner
-from haproxy_native.planning.servers import MODE, USUAL_MODE, SectionServers, Servers, ancestors, fixed, mode_of
+from haproxy_native.planning.servers import MODE, USUAL_MODE, Servers, ancestors, fixed, mode_of
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
@@ -116,13 +116,13 @@ class Sources:
         return frozenset((*map(named_defaults, self.running.sections), *all_implicit_defaults(self.running)))
 
 
-def added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
+def plan_added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
     """Return the plan for a backend of the new document that the running document does not have."""
     result = BackendPlan()
     if not capabilities.adds_backends:
         return result.because(0, "the section is new, and this HAProxy cannot add backends in the running process", NEWER)
     source, above = sources.around.source(section), list(ancestors(sources.new, section))
-    if why := _unusable(sources, section, source):
+    if why := _why_not_addable(sources, section, source):
         return result.because(0, f"the section is new, and {why}", NAMED if "named defaults section" in why else "")
     lines = [(place, line) for place, line in enumerate(section.lines) if place and line.words]
     own = [(place, line.words) for place, line in lines if not (servers.is_server(line) or servers.is_default(line))]
@@ -134,11 +134,18 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
         is_inheritable = all(_is_inheritable(section.lines[place]) for place, _ in left)
         return result.because(left[0][0], why, remedy * is_inheritable)
     try:
-        add = commands.add_backend(plain(section.name), plain(source), list(_options(above, sent)))
-    except (BadValue, NotExpressible) as word:
-        return result.because(0, f"the section is new, and no runtime command can express {word}")
-    except _OtherMode as mode:
-        return result.because(mode.place, f"the section is new, and HAProxy cannot add a backend in mode {mode}")
+        # The options of `add backend`: the mode, unless the backend inherits it, and the lines in `sent`.
+        options = {words[0]: (place, plain(words[1])) for place, words in sent}
+        inherited_mode = mode_of(above)
+        place, mode = options.pop(MODE, (0, inherited_mode or USUAL_MODE))
+        if mode not in MODES:
+            return result.because(place, f"the section is new, and HAProxy cannot add a backend in mode {mode}")
+        words = [] if mode == inherited_mode else [MODE, mode]
+        for keyword, (_, word) in options.items():
+            words += [keyword, word]
+        add = commands.add_backend(plain(section.name), plain(source), words)
+    except (BadValue, NotExpressible) as error:
+        return result.because(0, f"the section is new, and no runtime command can express {error}")
     planner = ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar))
     served = servers.read_section(sources.new, section)
     if served is None:
@@ -153,7 +160,7 @@ def added(sources: Sources, section: Section, servers: Servers, capabilities: Ca
     return result
 
 
-def _unusable(sources: Sources, section: Section, source: str) -> str:
+def _why_not_addable(sources: Sources, section: Section, source: str) -> str:
     """Return why HAProxy cannot add a backend from the defaults section `source`; empty if it can. Ignores the lines of the backend."""
     new, around = sources.new, sources.around
     if not source:
@@ -175,7 +182,7 @@ def _unusable(sources: Sources, section: Section, source: str) -> str:
 
 
 def repeats_inherited(line: Line, section: Section, above: Iterable[Section]) -> bool:
-    """Return whether a backend already inherits a line that it contains, so that the command can omit the line.
+    """Return whether a line of a backend is equal to a line that the backend inherits, so that the command can omit the line.
 
     `above`: the defaults sections of the backend, the nearest first. Only directives whose last line takes precedence (`last_counts`) can
     repeat an inherited line.
@@ -202,32 +209,13 @@ def _is_inheritable(line: Line) -> bool:
     return shape.directive_of(line) is not None or not prefixes.isdisjoint((line.args[:1], line.args[:2]))
 
 
-class _OtherMode(Exception):
-    def __init__(self, mode: str, place: int) -> None:
-        super().__init__(mode)
-        self.place = place
-
-
-def _options(above: Sequence[Section], sent: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
-    """Yield the options of `add backend`: the mode, unless the backend inherits it, and the lines in `sent`. Raises _OtherMode."""
-    values = {words[0]: (place, plain(words[1])) for place, words in sent}
-    inherited = mode_of(above)
-    place, mode = values.pop(MODE, (0, inherited or USUAL_MODE))
-    if mode not in MODES:
-        raise _OtherMode(mode, place)
-    if mode != inherited:
-        yield from (MODE, mode)
-    for keyword, (_, word) in values.items():
-        yield from (keyword, word)
-
-
-def deleted(
-    running: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings, named: Callable[[str], str]
+def plan_deleted(
+    running: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings, find_use: Callable[[str], str]
 ) -> BackendPlan:
     """Return the plan for a backend of the running document that the new document does not have.
 
-    `around`: the context of the sections in `running`. `named`: returns a sentence about a line or map entry that still names a backend;
-    empty if none does.
+    `around`: the context of the sections in `running`. `find_use`: returns a sentence about a line or map entry that still names a
+    backend; empty if there is none.
     """
     result = BackendPlan()
     if not capabilities.deletes_backends:
@@ -241,15 +229,19 @@ def deleted(
         return result.because(0, "the section was removed, and one of its server lines cannot be parsed")
     try:
         name = plain(section.name)
-        states = list(_states(servers, served))
         live = live_of(servers.grammar.schemas, resources()["servers"].schema)
+        # (name, state) of each server. The state is that of the file.
+        states: list[tuple[str, str]] = []
+        for server in (*served.servers, *served.templates):
+            state = "maint" if server.values.get(live.roles[STATE]) == "enabled" else "ready"
+            states += [(server_name, state) for server_name in server_names(server)]
         if resolved := next((server for server in (*served.servers, *served.templates) if live.is_resolved(server.values)), None):
             return result.because(
                 resolved.place, "the section was removed, and HAProxy cannot delete a server whose address it resolves by DNS"
             )
         if obstacle := deletion_obstacle(section, {server for server, _ in states}):
             return result.because(obstacle[0], f"the section was removed, and {obstacle[1]}")
-        if why := named(name):
+        if why := find_use(name):
             return result.because(0, f"the section was removed, and {why}", UNNAMED)
         result.commands = commands.delete_backend(name, states)
         result.places = {command.text: 0 for command in result.commands}
@@ -258,20 +250,11 @@ def deleted(
     return result
 
 
-def _states(servers: Servers, served: SectionServers) -> Iterator[tuple[str, str]]:
-    """Yield (name, state) of each server. The state is `maint` or `ready`, as the file sets it."""
-    member = live_of(servers.grammar.schemas, resources()["servers"].schema).roles[STATE]
-    for server in (*served.servers, *served.templates):
-        state = "maint" if server.values.get(member) == "enabled" else "ready"
-        for name in server_names(server):
-            yield name, state
-
-
 def describe_dynamic_rule(document: Document, name: str) -> str:
-    """Return a sentence about the first line that may compute the name of a backend while HAProxy runs; empty if no line may do so.
+    """Return a sentence about the first line that may compute the name of a backend while HAProxy runs; empty if there is none.
 
-    An example is `use_backend in frontend web, line 12, names it`. Rules that name the backend literally are ignored, because HAProxy
-    refuses a file in which their backend is missing.
+    An example is `use_backend in frontend web, line 12, names it`. Lines that name the backend literally are ignored: HAProxy refuses a
+    file in which such a backend is missing.
     """
     argument = re.compile(_ARGUMENT.format(re.escape(name)))
     for section in document.sections:
@@ -313,7 +296,7 @@ def _rules_with_servers() -> list[tuple[LineShape, list[str]]]:
 
 
 @functools.cache
-def _computed() -> tuple[str, Mapping[str, Any]]:
+def _computed_keyword() -> tuple[str, Mapping[str, Any]]:
     """Return (keyword, note): `fullconn`, whose value HAProxy computes, and its note `computed_for` in openapi/schemas."""
     schemas = grammar().schemas
     notes = {name: schemas.note(schema) for name, schema in schemas.properties(schemas.named(SERVED[0])).items()}
@@ -323,7 +306,9 @@ def _computed() -> tuple[str, Mapping[str, Any]]:
 def backend_limited_by(document: Document, frontend: Section) -> str:
     """Return the name of a backend whose server limits depend on the frontend's `maxconn`; empty if there is none."""
     # HAProxy counts literal names only.
-    rules = [words for words in _lines_with_inherited(document, frontend) if words[0] in _computed()[1]["behind"] and len(words) > 1]
+    rules = [
+        words for words in _lines_with_inherited(document, frontend) if words[0] in _computed_keyword()[1]["behind"] and len(words) > 1
+    ]
     targets = {_UNKNOWN if "$" in words[1] else words[1] for words in rules}
     for section in document.sections:
         if section.kind in SERVED and (section is frontend or targets & {section.name, _UNKNOWN}) and has_computed_limit(document, section):
@@ -333,7 +318,7 @@ def backend_limited_by(document: Document, frontend: Section) -> str:
 
 def has_computed_limit(document: Document, section: Section) -> bool:
     """Return whether the limit of some server in a section depends on the `fullconn` that HAProxy computes for the section."""
-    keyword, note = _computed()
+    keyword, note = _computed_keyword()
     lines = list(_lines_with_inherited(document, section))
     explicit = any(words[0] == keyword and words[1:] != ("0",) for words in lines)
     return (not explicit or has_conditionals(section)) and any(note["servers_with"] in words for words in lines)

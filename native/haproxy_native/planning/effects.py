@@ -1,4 +1,4 @@
-"""Compute the effects of a change, which are the objects and members that it changes, and apply them to another document. Pure.
+"""Compute the effects of a change, which are the objects and members that it changes, and apply them to another document.
 
 A change of comments or of the order of sections has no effects. Lines that no object can express appear as the member `lines` of their
 section.
@@ -81,7 +81,7 @@ class _Comparison:
         ]
 
     def found(self) -> Iterator[Effect]:
-        keys = self._touched()
+        keys = self._differing_keys()
         kinds = {kind for kind, _ in keys}
         known = {resource.section for resource in self._resources}
         repeated = self._before.repeated() | self._new.repeated()
@@ -91,17 +91,24 @@ class _Comparison:
             if resource.section not in kinds:
                 continue
             if resource.kind == "singleton":
-                yield from self._section(resource, "")
+                yield from self._section_effects(resource, "")
                 continue
             for kind, name in keys:
                 if kind == resource.section and (kind, name) not in repeated:
-                    yield from self._section(resource, name)
+                    yield from self._section_effects(resource, name)
         for key in keys:
-            if key[0] not in known or (key in repeated and key[0] not in merged):
-                yield from self._texts(key)
+            if key[0] in known and (key not in repeated or key[0] in merged):
+                continue
+            old, new = (
+                [section.text for own, section in zip(document.keys(), document.sections, strict=True) if own == key]
+                for document in (self._before, self._new)
+            )
+            if old != new:
+                resource = Resource(key[0], "section", key[0], key[0], section=key[0])
+                yield _effect(ObjectPlace(resource, None, key[1]), LINES, old or None, new or None)
 
-    def _touched(self) -> list[Key]:
-        """Return the keys of sections that may differ, in the order of the texts. Section objects that both documents share are skipped."""
+    def _differing_keys(self) -> list[Key]:
+        """Return the keys of the sections that may differ, in file order. Section objects that both documents share are skipped."""
         places = self._before.apart_from(self._new)
         if self._before.keys()[places[0].stop :] != self._new.keys()[places[1].stop :]:
             # Sections without names are numbered, and their numbers have changed.
@@ -110,77 +117,68 @@ class _Comparison:
             {(key, id(section)) for key, section in zip(document.keys()[place], document.sections[place], strict=True)}
             for document, place in zip((self._before, self._new), places, strict=True)
         )
-        touched = {key for key, _ in old ^ new if key[0] != BOUNDARY}
-        touched |= self._rebound()
-        if len(touched) == 1:
-            return list(touched)
-        return [key for key in dict.fromkeys([*self._before.keys(), *self._new.keys()]) if key in touched]
+        differing_keys = {key for key, _ in old ^ new if key[0] != BOUNDARY}
+        if self._before.keys() != self._new.keys():
+            # Add the proxies whose implicit defaults section has changed.
+            sources = dict(zip(self._before.keys(), all_implicit_defaults(self._before), strict=True))
+            new_sources = dict(zip(self._new.keys(), all_implicit_defaults(self._new), strict=True))
+            differing_keys |= {key for key, source in sources.items() if key in new_sources and new_sources[key] != source}
+        if len(differing_keys) == 1:
+            return list(differing_keys)
+        return [key for key in dict.fromkeys([*self._before.keys(), *self._new.keys()]) if key in differing_keys]
 
-    def _rebound(self) -> set[Key]:
-        """Return the proxies whose implicit defaults section has changed."""
-        if self._before.keys() == self._new.keys():
-            return set()
-        old, new = (dict(zip(document.keys(), all_implicit_defaults(document), strict=True)) for document in (self._before, self._new))
-        return {key for key, source in old.items() if key in new and new[key] != source}
-
-    def _section(self, resource: Resource, name: str) -> Iterator[Effect]:
+    def _section_effects(self, resource: Resource, name: str) -> Iterator[Effect]:
         check()
         old, new = (self._editor.section_or_implied(document, resource, name) for document in (self._before, self._new))
         # A proxy without `from` has an implicit defaults section.
-        was = implicit_defaults(self._before, old) if old else None
-        now = implicit_defaults(self._new, new) if new else None
+        old_source = implicit_defaults(self._before, old) if old else None
+        new_source = implicit_defaults(self._new, new) if new else None
         place = ObjectPlace(resource, None, name)
         if old is None or new is None:
             if old is not new:
                 values = (complete_object(self._editor, place, section) for section in (old, new))
-            yield replace(_effect(place, "", *values), source=was or now)
+            yield replace(_effect(place, "", *values), source=old_source or new_source)
             return
         parts = self._cut(old, new)
         is_same = parts[0] is parts[1]
-        if is_same and was == now:
+        if is_same and old_source == new_source:
             return
-        if is_same or was != now or parts[0] is old or any(self._editor.shape(resource).reading(part).lines for part in parts):
-            yield from _members(
-                place, *(self._editor.as_object(section, resource, name, source) for section, source in ((old, was), (new, now)))
-            )
+        shape = self._editor.shape(resource)
+        if is_same or old_source != new_source or parts[0] is old or any(shape.reading(part).lines for part in parts):
+            before = self._editor.as_object(old, resource, name, old_source)
+            yield from _member_effects(place, before, self._editor.as_object(new, resource, name, new_source))
         if is_same:
             return
         for _, child in self._editor.lines.kinds(resource.name, *parts):
-            yield from self._children((resource, name), child, (old, new), parts)
+            yield from self._child_effects((resource, name), child, (old, new), parts)
         if any(_unknown(self._editor, resource, part) for part in parts):
             lines, others = _unknown(self._editor, resource, old), _unknown(self._editor, resource, new)
             if lines != others:
                 yield _effect(place, LINES, lines, others)
 
-    def _children(self, parent: tuple[Resource, str], child: Resource, sections: Pair, parts: Pair) -> Iterator[Effect]:
-        """Yield the effects on the children in the differing parts of two sections.
+    def _child_effects(self, parent: tuple[Resource, str], child: Resource, sections: Pair, parts: Pair) -> Iterator[Effect]:
+        """Yield the effects on the children of one resource in two sections.
 
-        Compares the whole sections if indices or repeated names require it.
+        Compares only the differing parts, unless indices or repeated names require a comparison of the whole sections.
         """
         lines = self._editor.lines
         before, after = (lines.children(part, child).readable for part in parts)
         if before == after:
             return
         if child.kind == "named" and lines.have_own_names(child, *sections, before, after):
-            yield from _named(parent, child, before, after, lambda: self._above(child, sections, before, after))
+            yield from _named_effects(parent, child, before, after, lambda: self._count_above(child, sections, before, after))
             return
         before, after = (lines.children(section, child).readable for section in sections)
         if child.kind == "indexed":
             yield from row_effects(parent, child, before, after)
         else:
-            yield from _named(parent, child, before, after)
+            yield from _named_effects(parent, child, before, after)
 
-    def _above(self, child: Resource, sections: Pair, before: Sequence[Object], after: Sequence[Object]) -> int:
+    def _count_above(self, child: Resource, sections: Pair, before: Sequence[Object], after: Sequence[Object]) -> int:
         """Return the number of children above the first child that differs."""
         section, first = (sections[0], before[0]) if before else (sections[1], after[0])
         rows = self._editor.lines.children(section, child).readable
         return next(number for number, row in enumerate(rows) if row[child.key] == first[child.key])
-
-    def _texts(self, key: Key) -> Iterator[Effect]:
-        old, new = (_texts_of(document, key) for document in (self._before, self._new))
-        if old != new:
-            resource = Resource(key[0], "section", key[0], key[0], section=key[0])
-            yield _effect(ObjectPlace(resource, None, key[1]), LINES, old or None, new or None)
 
 
 def complete_object(editor: Editor, place: ObjectPlace, section: Section | None) -> Object | None:
@@ -199,11 +197,7 @@ def _unknown(editor: Editor, resource: Resource, section: Section) -> list[str]:
     return [section.lines[place].text.strip() for place in editor.unknown(section, resource)]
 
 
-def _texts_of(document: Document, key: Key) -> list[str]:
-    return [section.text for own, section in zip(document.keys(), document.sections, strict=True) if own == key]
-
-
-def _named(
+def _named_effects(
     parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object], above: Callable[[], int] = lambda: 0
 ) -> Iterator[Effect]:
     """Yield the effects that turn the named children `before` into `after`. `above`: returns the number of children above both lists."""
@@ -212,7 +206,7 @@ def _named(
     for name in dict.fromkeys([*(str(row[child.key]) for row in before), *(str(row[child.key]) for row in after)]):
         place = ObjectPlace(child, parent, name)
         if name in old and name in new:
-            yield from _members(place, old[name][1], new[name][1])
+            yield from _member_effects(place, old[name][1], new[name][1])
         else:
             start = above() if start is None else start
             position, row = old.get(name) or new[name]
@@ -229,7 +223,7 @@ def row_effects(parent: tuple[Resource, str], child: Resource, before: Sequence[
         yield from (_effect(ObjectPlace(child, parent, first + place), "", None, after[first + place]) for place in range(*added))
 
 
-def _members(place: ObjectPlace, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Effect]:
+def _member_effects(place: ObjectPlace, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Effect]:
     for member in dict.fromkeys([*old, *new]):
         if old.get(member) != new.get(member):
             yield _effect(place, member, old.get(member), new.get(member))
@@ -246,12 +240,12 @@ def is_expressible(effect: Effect) -> bool:
     return LINES not in (effect.old or effect.new or ()) and (not _is_section(effect) or bool(effect.place.key))
 
 
-def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -> Document:
+def with_effects(editor: Editor, document: Document, to_apply: Iterable[Effect]) -> Document:
     """Apply effects to a document, and return the result. The document must have the old values of the effects.
 
     Raises Diverged if the editor cannot apply an effect (`is_expressible`), and the errors of the editor.
     """
-    ordered = list(wanted)
+    ordered = list(to_apply)
     for effect in ordered:
         if not is_expressible(effect):
             raise Diverged(f"{effect.object} has no name, or has lines that no object can express")
@@ -261,14 +255,25 @@ def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -
     # Proxies may use defaults sections implicitly: delete proxies first and defaults sections last.
     for effect in removed:
         if effect.place.resource.section != DEFAULTS:
-            document = _deleted(editor, document, effect)
+            document = _delete(editor, document, effect)
     for effect in sorted(added, key=lambda effect: effect.place.resource.section != DEFAULTS):
-        document = _created(editor, document, effect)
-    for _, group in groupby(inside, lambda effect: (effect.place.resource.name, effect.place.parent)):
-        document = _with_group(editor, document, list(group))
+        document = _create(editor, document, effect)
+    for _, in_collection in groupby(inside, lambda effect: (effect.place.resource.name, effect.place.parent)):
+        group = list(in_collection)
+        values: dict[str | int, dict[str, Any]] = {}
+        for effect in (effect for effect in group if effect.member):
+            values.setdefault(effect.place.key, {})[effect.member] = effect.new
+        if values:
+            place = group[0].place
+            document = editor.set_members(document, place.resource, place.parent, values)
+        whole = sorted((effect for effect in group if not effect.member), key=_position)
+        for effect in reversed([effect for effect in whole if effect.new is None]):
+            document = _delete(editor, document, effect)
+        for effect in (effect for effect in whole if effect.old is None):
+            document = _create(editor, document, effect)
     for effect in removed:
         if effect.place.resource.section == DEFAULTS:
-            document = _deleted(editor, document, effect)
+            document = _delete(editor, document, effect)
     return document
 
 
@@ -276,32 +281,15 @@ def _is_section(effect: Effect) -> bool:
     return effect.place.parent is None and not effect.member
 
 
-def _with_group(editor: Editor, document: Document, group: Sequence[Effect]) -> Document:
-    """Apply effects on objects of one collection to a document, and return the result."""
-    members = [effect for effect in group if effect.member]
-    values: dict[str | int, dict[str, Any]] = {}
-    for effect in members:
-        values.setdefault(effect.place.key, {})[effect.member] = effect.new
-    if values:
-        place = members[0].place
-        document = editor.set_members(document, place.resource, place.parent, values)
-    whole = sorted((effect for effect in group if not effect.member), key=_position)
-    for effect in reversed([effect for effect in whole if effect.new is None]):
-        document = _deleted(editor, document, effect)
-    for effect in (effect for effect in whole if effect.old is None):
-        document = _created(editor, document, effect)
-    return document
-
-
 def _position(effect: Effect) -> int:
     return effect.place.key if isinstance(effect.place.key, int) else effect.position
 
 
-def _deleted(editor: Editor, document: Document, effect: Effect) -> Document:
+def _delete(editor: Editor, document: Document, effect: Effect) -> Document:
     return editor.delete(document, effect.place.resource, effect.place.parent, effect.place.key)
 
 
-def _created(editor: Editor, document: Document, effect: Effect) -> Document:
+def _create(editor: Editor, document: Document, effect: Effect) -> Document:
     place = effect.place
     if place.parent is None:
         created = editor.create(document, place.resource, None, effect.new, full=True)
@@ -318,34 +306,34 @@ def line_of_member(editor: Editor, document: Document, object_: str, member: str
 
     If the member is empty or has no line, return the number of the first line of the object.
     """
-    if (section := _section(editor, document, object_)) is None:
+    if (section := _find_section(editor, document, object_)) is None:
         return None
-    _, _, *within = parsed(object_) if "/" in object_ else (object_, "")
+    _, _, *child_name = parsed(object_) if "/" in object_ else (object_, "")
     resource = editor.resources.by_section[section.kind]
-    return line_of(document, section, _place(editor, section, resource, within, member))
+    return line_of(document, section, _line_index(editor, section, resource, child_name, member))
 
 
 def file_of_object(editor: Editor, document: Document, object_: str) -> str:
     """Return the name of the file that contains an object; empty for the main file."""
-    section = _section(editor, document, object_)
+    section = _find_section(editor, document, object_)
     return section.file or "" if section else ""
 
 
-def _section(editor: Editor, document: Document, object_: str) -> Section | None:
+def _find_section(editor: Editor, document: Document, object_: str) -> Section | None:
     try:
         return document.find(*section_of_object(editor, object_))
     except BadRequest:
         return None
 
 
-def _place(editor: Editor, section: Section, resource: Resource, within: list[str], member: str) -> int:
-    """Return the index, in its section, of the first line of a member or a child; 0, the header, if it has no line."""
+def _line_index(editor: Editor, section: Section, resource: Resource, child_name: list[str], member: str) -> int:
+    """Return the index of the first line of a member or a child in the section; 0, which is the header, if there is no such line."""
     children = dict(editor.resources.children(resource.name))
-    if len(within) == 2:
-        child = next((child for child in children.values() if kind_of(child) == within[0]), None)
+    if len(child_name) == 2:
+        child = next((child for child in children.values() if kind_of(child) == child_name[0]), None)
         rows = editor.lines.children(section, child) if child else None
         named = zip(rows.places, rows.objects, strict=True) if rows else ()
-        return next((place for place, row in named if child and row and str(row.get(child.key)) == within[1]), 0)
+        return next((place for place, row in named if child and row and str(row.get(child.key)) == child_name[1]), 0)
     if member in children:
         return next(iter(editor.lines.children(section, children[member]).places), 0)
     shape = editor.shape(resource)

@@ -1,4 +1,4 @@
-"""Translate a changed member into the Runtime API command that its schema declares, and into the state that proves its success. Pure.
+"""Translate a changed member into the Runtime API command that its schema declares, and into the state that proves its success.
 
 The declarations are in openapi/schemas: `at_runtime` is the template of the command, `shows` names the columns of `show servers state` that
 must have the new value afterwards. A change that no declared command can express needs a reload.
@@ -6,7 +6,7 @@ must have the new value afterwards. A change that no declared command can expres
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
@@ -58,7 +58,13 @@ class Live:
         self.lacking = {name: note["added_lacks"] for name, note in notes.items() if "added_lacks" in note}
         self.implied = {name: note["added_with"] for name, note in notes.items() if "added_with" in note}
         self.roles = {note["added"]: name for name, note in notes.items() if "added" in note}
-        self.kinds = {name: kind for note in self.notes.values() for name, kind in _placeholders(note["at_runtime"]) if kind}
+        # The kind of each placeholder in the templates, such as `ip` or a range.
+        self.kinds: dict[str, str] = {}
+        for note in self.notes.values():
+            declared = note["at_runtime"]
+            for templates in declared.values() if isinstance(declared, Mapping) else [declared]:
+                text = templates if isinstance(templates, str) else "".join(templates)
+                self.kinds |= {name: kind for name, kind in _PLACE.findall(text) if kind}
         self.kinds |= {name: note["added_as"] for name, note in notes.items() if "added_as" in note}
 
     def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
@@ -68,18 +74,21 @@ class Live:
         """
         commands_by_text: dict[str, Command] = {}
         left = []
-        for member in sorted(changed, key=lambda member: _rank(new.get(member))):
-            commands_ = self._member_commands(parent, name, member, old, new)
-            if commands_ is None:
+        # Enable first and disable last: HAProxy accepts an agent's settings only while the agent is enabled.
+        order = {"enabled": 0, "disabled": 2}
+        for member in sorted(changed, key=lambda member: order.get(str(new.get(member)), 1)):
+            member_commands = self._member_commands(parent, name, member, old, new)
+            if member_commands is None:
                 left.append(member)
             else:
-                commands_by_text.update({command.text: command for command in commands_})
+                commands_by_text.update({command.text: command for command in member_commands})
         return list(commands_by_text.values()), left
 
     def obstacle(self, member: str, old: Values, new: Values) -> str | None:
-        """Return a member with which the command for `member` would have another effect than a reload; None if there is none.
+        """Return a member that makes a reload necessary if `member` changes; None if there is none.
 
-        Such a member is declared in `reload_with`, and set in `old` or `new`. It makes a reload necessary.
+        Such a member is declared in `reload_with`, and set in `old` or `new`. With it, the command for `member` would have another effect
+        than a reload.
         """
         others: Mapping[str, Sequence[str]] = self.notes.get(member, {}).get("reload_with", {})
         for other, unless in others.items():
@@ -92,9 +101,9 @@ class Live:
         for member, kind in self.kinds.items():
             value = values.get(member)
             if value is not None and not (member == ADDRESS and is_unix_socket(plain(value))):
-                _checked(member, kind, plain(value))
+                _checked_word(member, kind, plain(value))
 
-    def shown(self, values: Values) -> Values:
+    def expected_columns(self, values: Values) -> Values:
         """Return the values that `show servers state` must have for an added server, by column."""
         values = {**self.initially, **values}
         columns: dict[str, object] = {}
@@ -130,8 +139,8 @@ class Live:
             return None
         declared = note["at_runtime"]
         if isinstance(declared, Mapping):
-            wanted = declared.get(new[member], ())
-            ways = [[wanted] if isinstance(wanted, str) else list(wanted)] if wanted else []
+            declared_for_value = declared.get(new[member], ())
+            ways = [[declared_for_value] if isinstance(declared_for_value, str) else list(declared_for_value)] if declared_for_value else []
         else:
             ways = [[template] for template in declared]
         for templates in ways:
@@ -142,32 +151,24 @@ class Live:
         return None
 
     def _command(self, parent: str, name: str, member: str, template: str, old: Values, new: Values) -> Command:
-        text = _filled(template, {"parent": parent, "name": name}, old, new)
-        members = [member, *(place for place, _ in _PLACE.findall(template) if place in new)]
-        return Command(text, self._check(parent, name, members, new))
-
-    def _check(self, parent: str, name: str, members: Sequence[str], new: Values) -> Shows | Limit | None:
+        text = _fill_template(template, {"parent": parent, "name": name}, old, new)
+        # The values that the columns of `show servers state` must have afterwards.
         expected: dict[str, object] = {}
-        for member in dict.fromkeys(members):
-            for column, value in self.notes.get(member, {}).get("shows", {}).items():
-                if (shown := _expected(value, member, new)) is not None:
+        for changed in dict.fromkeys([member, *(place for place, _ in _PLACE.findall(template) if place in new)]):
+            for column, value in self.notes.get(changed, {}).get("shows", {}).items():
+                if (shown := _expected(value, changed, new)) is not None:
                     expected[column] = shown
-        if new.get(members[0]) == "enabled":
-            expected |= self._restored(members[0], new)
-        if LIMIT in expected:
-            return Limit(parent or name, name if parent else "", int(str(expected[LIMIT])))
-        return Shows(parent, name, tuple(expected.items())) if expected else None
-
-    def _restored(self, member: str, new: Values) -> Values:
-        """Return the columns that must have their former values after a member is enabled again, with these values (`restored`)."""
-        columns: dict[str, object] = {}
-        for column, sources in self.notes[member].get("restored", {}).items():
+        # After a member is enabled again, the columns in `restored` must have their former values.
+        restored = self.notes[member].get("restored", {}) if new.get(member) == "enabled" else {}
+        for column, sources in restored.items():
             given = [new[source] for source in sources if source in new] or [source for source in sources if source == NOTHING]
             if len(given) != 1:
                 # If several sources are set, the order of the words in the file decides between them.
                 raise NotExpressible(column)
-            columns[column] = _as_shown(given[0])
-        return columns
+            expected[column] = _as_shown(given[0])
+        if LIMIT in expected:
+            return Command(text, Limit(parent or name, name if parent else "", int(str(expected[LIMIT]))))
+        return Command(text, Shows(parent, name, tuple(expected.items())) if expected else None)
 
 
 @functools.cache
@@ -176,12 +177,7 @@ def live_of(schemas: Schemas, name: str) -> Live:
     return Live(schemas, schemas.properties(schemas.named(name)))
 
 
-def _rank(value: Any) -> int:
-    # Enable first and disable last: HAProxy accepts an agent's settings only while the agent is enabled.
-    return {"enabled": 0, "disabled": 2}.get(value, 1) if isinstance(value, str) else 1
-
-
-def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -> str:
+def _fill_template(template: str, names: Mapping[str, str], old: Values, new: Values) -> str:
     def fill(match: re.Match[str]) -> str:
         member, kind = match.groups()
         if member in names:
@@ -191,12 +187,12 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
         if kind in (IP, BRACKETED) and member in old and ip_of(plain(old[member])) is None:
             # HAProxy does not replace a host name by an address.
             raise NotExpressible(member)
-        return argument(_checked(member, kind, plain(new[member])))
+        return argument(_checked_word(member, kind, plain(new[member])))
 
     return _PLACE.sub(fill, template)
 
 
-def _checked(member: str, kind: str | None, word: str) -> str | int:
+def _checked_word(member: str, kind: str | None, word: str) -> str | int:
     """Return the word that replaces a placeholder of a command.
 
     `kind`: `ip`, `bracketed`, or a range such as `0..256`. Raises BadValue if the word is not of this kind.
@@ -217,13 +213,8 @@ def plain(value: Any) -> str:
     return unquoted(text)
 
 
-def _placeholders(declared: Any) -> Iterator[tuple[str, str]]:
-    """Yield (member, kind) for each placeholder of the declared commands."""
-    for templates in declared.values() if isinstance(declared, Mapping) else [declared]:
-        yield from _PLACE.findall(templates if isinstance(templates, str) else "".join(templates))
-
-
 def _expected(declared: Any, member: str, new: Values) -> object | None:
+    """Return the value that a column must have, from its declaration in `shows`; None if no value is declared."""
     if isinstance(declared, Mapping):
         expected: object | None = declared.get(new[member])
         return expected
@@ -240,12 +231,12 @@ def _as_shown(value: Any) -> object:
 
 
 def is_unix_socket(text: str) -> bool:
-    """Return whether an unquoted address is the path or abstract name of a Unix socket."""
+    """Return whether an address without quotes is the path or the abstract name of a Unix socket."""
     return text.startswith(UNIX_SOCKETS)
 
 
 def ip_of(text: str) -> IPv4Address | IPv6Address | None:
-    """Return the IP address that a word contains; None if it is not an address."""
+    """Parse an IP address. Return None if the word is not an IP address."""
     with suppress(BadValue):
         return ip_literal("", text)
     return None

@@ -1,12 +1,10 @@
-"""Decide whether `haproxy -c` must check a change, or whether the running HAProxy can check it by its answers to the commands. Pure.
+"""Decide whether `haproxy -c` must check a change, or whether the running HAProxy can check it by its answers to the commands.
 
 The grammar checks members with `needs_check: false` in openapi/schemas exactly as HAProxy does. So if HAProxy has accepted the former text,
 it also accepts a new text that differs only in such members.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import bare
@@ -16,7 +14,6 @@ from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.live import ip_of, live_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
-from haproxy_native.text.section import Section
 
 SERVERS = "servers"
 # Numbers and addresses that HAProxy reads alike in files and in commands: without sign, base and unit.
@@ -27,32 +24,34 @@ MOST_WORDS = 32
 
 
 def needs_check(before: Document, new: Document) -> bool:
-    """Return whether `haproxy -c` must check the new text. It need not if the texts differ only in members with `needs_check: false`."""
+    """Return whether `haproxy -c` must check the new text. False if the texts differ only in members with `needs_check: false`."""
     if len(before.sections) != len(new.sections) or bare(before).preamble != bare(new).preamble:
         return True
-    changed = ((old, now) for old, now in zip(before.sections, new.sections, strict=True) if old is not now)
-    return any(old.lead != now.lead or _differ_in_checked_words(old, now) for old, now in changed if old != now)
+    for old, section in zip(before.sections, new.sections, strict=True):
+        if old is section:
+            continue
+        if old.lead != section.lead:
+            return True
+        if old.text == section.text:
+            continue
+        if (old.kind, old.name, old.file) != (section.kind, section.name, section.file) or len(old.lines) != len(section.lines):
+            return True
+        for old_line, line in zip(old.lines, section.lines, strict=True):
+            if old_line.text != line.text and _line_needs_check(section.kind, old_line, line):
+                return True
+    return False
 
 
-def _differ_in_checked_words(old: Section, new: Section) -> bool:
-    if old.text == new.text:
-        return False
-    if (old.kind, old.name, old.file) != (new.kind, new.name, new.file) or len(old.lines) != len(new.lines):
+def _line_needs_check(kind: str, old: Line, line: Line) -> bool:
+    before, after = _read_line(kind, old), _read_line(kind, line)
+    if before is None or after is None or before.schema != after.schema or old.comment != line.comment:
         return True
-    changed = ((was, line) for was, line in zip(old.lines, new.lines, strict=True) if was.text != line.text)
-    return any(_line_needs_check(new.kind, was, line) for was, line in changed)
-
-
-def _line_needs_check(kind: str, was: Line, line: Line) -> bool:
-    before, after = _read(kind, was), _read(kind, line)
-    if before is None or after is None or before.schema != after.schema or was.comment != line.comment:
+    if len(line.words) > max(len(old.words), MOST_WORDS):
         return True
-    if len(line.words) > max(len(was.words), MOST_WORDS):
-        return True
-    return before.rest != after.rest or not after.is_bounded(before)
+    return before.rest != after.rest or not after.needs_no_check(before)
 
 
-def _read(kind: str, line: Line) -> "_ReadLine | None":
+def _read_line(kind: str, line: Line) -> "_ReadLine | None":
     """Return the parsed line of a section of this kind; None if the grammar cannot parse it."""
     schema = resources()[SERVERS].schema
     shape = grammar().line(schema)
@@ -77,13 +76,15 @@ class _ReadLine:
         places = {place for part in parts for place in range(part.start, part.end)}
         self.rest = [word for place, word in enumerate(line.words) if place not in places]
 
-    def is_bounded(self, before: "_ReadLine") -> bool:
+    def needs_no_check(self, before: "_ReadLine") -> bool:
         """Return whether each member without a check is set only once, and HAProxy reads its new value alike in files and in commands."""
         members = [member for _, values in self.unchecked for member in values]
-        known = [words for words, _ in before.unchecked]
-        return len(members) == len(set(members)) and all(_is_plain(*row) for row in self.unchecked if row[0] not in known)
-
-
-def _is_plain(words: Sequence[str], values: Mapping[str, Any]) -> bool:
-    known = all(isinstance(value, int) or value in _SWITCH or ip_of(str(value)) for value in values.values())
-    return known and all(map(_PLAIN.fullmatch, words))
+        if len(members) != len(set(members)):
+            return False
+        old_words = [words for words, _ in before.unchecked]
+        for words, values in self.unchecked:
+            if words not in old_words:
+                is_plain = all(isinstance(value, int) or value in _SWITCH or ip_of(str(value)) for value in values.values())
+                if not is_plain or not all(map(_PLAIN.fullmatch, words)):
+                    return False
+        return True

@@ -1,4 +1,4 @@
-"""Compare the servers of the current worker with the servers that a document declares. Pure.
+"""Compare the servers of the current worker with the servers that a document declares.
 
 The comparison skips values that HAProxy changes on its own: weight, state and limit of a server with an agent, and values that resolvers
 set. It also skips values that the file alone does not determine, such as the address of a host name. Servers in conditional blocks are
@@ -44,7 +44,7 @@ class Claim(NamedTuple):
     is_template: bool = False
 
     def may_create(self, backend: str, server: str) -> bool:
-        """Return whether HAProxy may have created a server from the template that this claim is for. False for the claim of a server."""
+        """Return whether HAProxy may have created a server from the claimed template. Return False if no template is claimed."""
         return self.is_template and backend == self.backend and server[len(self.server) :].isdecimal() and server.startswith(self.server)
 
 
@@ -52,7 +52,7 @@ Claimed = frozenset[Claim]
 
 
 def claimed_by(resource: Resource, parent: tuple[Resource, str] | None, key: str) -> Claimed:
-    """Return the claim of a change that sets an object as a whole; empty if the object is neither a server nor a template."""
+    """Return the claim of a change that sets a whole object; empty if the object is neither a server nor a template."""
     if resource.name not in (SERVERS, TEMPLATES) or parent is None or parent[0].section not in SERVED:
         return frozenset()
     return frozenset({Claim(parent[1], key, resource.name == TEMPLATES)})
@@ -75,7 +75,7 @@ class Observed:
         return ObservedBackend(self, backend, self.rows[backend]) if backend in self.rows else None
 
     def is_corrected(self, difference: "ServerDifference") -> bool:
-        """Return whether the plan corrects a difference. It does if the server is claimed and the member is not kept."""
+        """Return whether the plan corrects a difference. It does if a change claims the server, unless the member is in `kept`."""
         backend, server = difference.backend, difference.server
         is_claimed = Claim(backend, server) in self.claimed or any(
             each.may_create(backend, server) for each in self.claimed if each.is_template
@@ -100,7 +100,7 @@ class ObservedBackend:
         return Claim(self.name, server, is_template) in self.observed.claimed
 
     def differences(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
-        """Return the members of a server that differ in the worker, with their values in the worker. Kept members are left out."""
+        """Return the members of a server that differ in the worker, with their values in the worker, apart from kept members."""
         if (row := self.rows.get(server.name)) is None:
             return {}
         key, kept = (self.name, server.name), self.observed.kept_members(self.name, server.name)
@@ -131,7 +131,9 @@ def differing_members(live: Live, server: EffectiveServer, row: ServerState, lim
     if has_unreadable_value(live, server):
         return {}
     values = {**live.initially, **server.values}
-    is_literal, is_resolved = _is_literal(values, row), row.srvrecord != NOTHING
+    address, is_resolved = str(values.get(ADDRESS, "")), row.srvrecord != NOTHING
+    # An IP address, or a word that the worker reports unchanged, needs no resolution.
+    is_literal = (address == row.address and address != NOTHING) or ("$" not in address and ip_of(unquoted(address)) is not None)
     found: dict[str, Any] = {}
     for member, column, declared in live.compared:
         if (member not in values and member not in live.unset) or not _is_comparable(live, member, values, is_literal=is_literal):
@@ -147,18 +149,15 @@ def differing_members(live: Live, server: EffectiveServer, row: ServerState, lim
         if isinstance(declared, Mapping):
             if declared.get(value) != shown:
                 found[member] = next((name for name, expected in declared.items() if expected == shown), shown)
-        elif value != shown and not _is_shown(live, member, value, shown):
+        elif value != shown and not _may_be_reported_as(live, member, value, shown):
             found[member] = shown
-    if row.set_health not in (None, UP) and not _is_watched(live, values):
+    # Whether the file configures checks, or anything else that determines whether the server is up.
+    is_checked = any(values.get(live.roles[role]) == "enabled" for role in (HEALTH, AGENT)) or not live.health.isdisjoint(values)
+    if row.set_health not in (None, UP) and not is_checked:
         found[OPERATIONAL] = row.set_health
-    if live.is_resolved(values) and (name := _host(values)) and row.fqdn != NOTHING and row.fqdn.casefold() != name:
+    if live.is_resolved(values) and (name := _host_name(values)) and row.fqdn != NOTHING and row.fqdn.casefold() != name:
         found[ADDRESS] = row.fqdn
     return found
-
-
-def _is_watched(live: Live, values: Mapping[str, Any]) -> bool:
-    """Return whether the file configures checks, or anything else that determines whether a server is up."""
-    return any(values.get(live.roles[role]) == "enabled" for role in (HEALTH, AGENT)) or not live.health.isdisjoint(values)
 
 
 def has_unreadable_value(live: Live, server: EffectiveServer) -> bool:
@@ -167,10 +166,11 @@ def has_unreadable_value(live: Live, server: EffectiveServer) -> bool:
 
 
 def _is_comparable(live: Live, member: str, values: Mapping[str, Any], *, is_literal: bool) -> bool:
+    """Return whether the file alone determines the value of a member. `is_literal`: the server's address needs no resolution."""
     if member in live.by_agent:
         return values.get(live.roles[AGENT]) != "enabled"
     if member in (ADDRESS, PORT):
-        return is_literal or (member == PORT and bool(_host(values)))
+        return is_literal or (member == PORT and bool(_host_name(values)))
     if (other := live.only_with.get(member)) is None:
         return True
     # Depending on the order of words, an agent inherits address and port from checks.
@@ -178,14 +178,8 @@ def _is_comparable(live: Live, member: str, values: Mapping[str, Any], *, is_lit
     return values.get(other) == "enabled" and not inherits
 
 
-def _is_literal(values: Mapping[str, Any], row: ServerState) -> bool:
-    """Return whether the server's address needs no resolution: it is an IP address, or a word that the worker reports unchanged."""
-    text = str(values.get(ADDRESS, ""))
-    return (text == row.address and text != NOTHING) or ("$" not in text and ip_of(unquoted(text)) is not None)
-
-
-def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
-    """Return whether the worker may report a value of the file as `shown`. Also True if the file alone does not determine the value."""
+def _may_be_reported_as(live: Live, member: str, value: Any, shown: object) -> bool:
+    """Return whether the worker may report a value of the file as `shown`. True if the file alone does not determine the value."""
     if not isinstance(value, str) or value == NOTHING:
         return False
     try:
@@ -197,7 +191,7 @@ def _is_shown(live: Live, member: str, value: Any, shown: object) -> bool:
     return (address := ip_of(text)) is None or is_same(address, shown)
 
 
-def _host(values: Mapping[str, Any]) -> str:
+def _host_name(values: Mapping[str, Any]) -> str:
     """Return the host name of a server in lower case; empty if it has none or is an SRV record, which refers to other names."""
     host = str(values.get(ADDRESS, ""))
     is_name = not host.startswith("_") and not any(sign in host for sign in "$@/:\"'")
@@ -226,17 +220,17 @@ def servers_of_line(server: EffectiveServer) -> list[EffectiveServer]:
     return [replace(server, name=name, values=values) for name in server_names(server)]
 
 
-def is_settled(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> bool:
-    """Return whether a comparison can be skipped: the last one found no difference, and the worker has the same state as then."""
-    return bool(section.cache.get(is_settled) == (tuple(above), _marks(backend, rows, limits)))
+def is_known_equal(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> bool:
+    """Return whether the last comparison found no difference, and the worker still has the same state, so that no comparison is needed."""
+    return bool(section.cache.get(is_known_equal) == (tuple(above), _compared_values(backend, rows, limits)))
 
 
-def settle(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> None:
-    """Record in the cache of a section that a comparison found no difference. `is_settled` then returns True."""
-    section.cache[is_settled] = tuple(above), _marks(backend, rows, limits)
+def record_equal(section: Section, above: Sequence[Section], backend: str, rows: Mapping[str, ServerState], limits: Limits) -> None:
+    """Record in the cache of a section that a comparison found no difference. `is_known_equal` then returns True."""
+    section.cache[is_known_equal] = tuple(above), _compared_values(backend, rows, limits)
 
 
-def _marks(backend: str, rows: Mapping[str, ServerState], limits: Limits) -> dict[str, tuple[object, ...]]:
+def _compared_values(backend: str, rows: Mapping[str, ServerState], limits: Limits) -> dict[str, tuple[object, ...]]:
     return {name: (*row.compared, limits.get((backend, name))) for name, row in rows.items()}
 
 
@@ -250,24 +244,21 @@ def server_differences(
     """
     live = live_of(servers.grammar.schemas, resources()[SERVERS].schema)
     repeated, conditional = document.repeated(), conditional_sections(document)
-    for section in document.sections if only is None else _named(document, {claim.backend for claim in only}):
+    sections: Iterable[Section] = document.sections
+    if only is not None:
+        backends = {claim.backend for claim in only}
+        sections = [section for backend in backends for kind in SERVED if (section := document.find(kind, backend))]
+    for section in sections:
         if section.kind in SERVED and key_of(section) not in repeated:
             check()
             backend = unquoted(section.name)
-            yield from _of_section(document, section, servers, live, rows.get(backend, {}), limits, conditional, _wanted(only, backend))
+            claims = [claim for claim in only or () if claim.backend == backend]
+            # If a template is claimed, all servers of the backend are compared.
+            names = frozenset() if any(claim.is_template for claim in claims) else frozenset(claim.server for claim in claims)
+            yield from _section_differences(document, section, servers, live, rows.get(backend, {}), limits, conditional, names)
 
 
-def _named(document: Document, backends: Collection[str]) -> Iterator[Section]:
-    return (section for backend in backends for kind in SERVED if (section := document.find(kind, backend)))
-
-
-def _wanted(only: Claimed | None, backend: str) -> frozenset[str]:
-    """Return the names of the servers to compare in a backend; empty to compare all. All are compared if a template is claimed."""
-    claims = [claim for claim in only or () if claim.backend == backend]
-    return frozenset() if any(claim.is_template for claim in claims) else frozenset(claim.server for claim in claims)
-
-
-def _of_section(
+def _section_differences(
     document: Document,
     section: Section,
     servers: Servers,
@@ -275,34 +266,36 @@ def _of_section(
     rows: Mapping[str, ServerState],
     limits: Limits,
     conditional: Collection[int],
-    wanted: frozenset[str],
+    only: frozenset[str],
 ) -> Iterator[ServerDifference]:
+    """Yield the differences of the servers of one section. `only`: the names of the servers to compare; empty for all."""
     above, backend = list(ancestors(document, section)), unquoted(section.name)
-    if wanted:
-        rows = {name: rows[name] for name in wanted if name in rows}
-    elif is_settled(section, above, backend, rows, limits):
+    if only:
+        rows = {name: rows[name] for name in only if name in rows}
+    elif is_known_equal(section, above, backend, rows, limits):
         return
     if fixed((section, *above), servers.grammar).everything:
         return
-    served = None if is_conditional((section, *above), conditional) else servers.read_section(document, section, wanted)
-    if served and not wanted <= {server.name for server in served.servers}:
+    served = None if is_conditional((section, *above), conditional) else servers.read_section(document, section, only)
+    if served and not only <= {server.name for server in served.servers}:
         # A template may create the server that is not found.
         served = servers.read_section(document, section)
     try:
-        named = [server for line in (*served.servers, *served.templates) for server in servers_of_line(line)] if served else None
+        declared_servers = [server for line in (*served.servers, *served.templates) for server in servers_of_line(line)] if served else None
     except (ValueError, BadValue, NotExpressible):
-        named = None
-    if named is None:
-        yield from (difference for row in rows.values() for difference in _since_start(live, row))
+        declared_servers = None
+    if declared_servers is None:
+        yield from (difference for row in rows.values() for difference in _changes_since_start(live, row))
         return
     missing, differs = set(rows), False
-    for server in named:
-        if wanted and server.name not in wanted:
+    for server in declared_servers:
+        if only and server.name not in only:
             continue
         missing.discard(name := server.name)
         if (row := rows.get(name)) is None:
             differs = True
-            yield ServerDifference(backend, name, "", _shown(server), None)
+            declared = {member: server.values[member] for member in (ADDRESS, PORT, WEIGHT) if member in server.values}
+            yield ServerDifference(backend, name, "", declared, None)
             continue
         values: Mapping[str, Any] = {OPERATIONAL: UP, **live.initially, **server.values}
         for member, value in differing_members(live, server, row, limits.get((backend, name))).items():
@@ -310,19 +303,15 @@ def _of_section(
             yield ServerDifference(backend, name, member, values.get(member), value)
     for name in missing:
         yield ServerDifference(backend, name, "", None, {ADDRESS: rows[name].address, PORT: rows[name].port, WEIGHT: rows[name].weight})
-    if not (wanted or differs or missing):
-        settle(section, above, backend, rows, limits)
+    if not (only or differs or missing):
+        record_equal(section, above, backend, rows, limits)
 
 
-def _shown(server: EffectiveServer) -> dict[str, Any]:
-    return {member: server.values[member] for member in (ADDRESS, PORT, WEIGHT) if member in server.values}
-
-
-def _since_start(live: Live, row: ServerState) -> Iterator[ServerDifference]:
-    """Yield the changes of weight and state since the worker's start, from the initial values that HAProxy records."""
-    began = "enabled" if row.admin & CONFIGURED_MAINT else "disabled"
+def _changes_since_start(live: Live, row: ServerState) -> Iterator[ServerDifference]:
+    """Yield the changes of weight and state since the start of the worker. HAProxy records the initial values."""
+    initial_state = "enabled" if row.admin & CONFIGURED_MAINT else "disabled"
     state = {"maint": "enabled", "ready": "disabled"}.get(row.forced_state, row.forced_state)
-    for member, value, former in ((live.roles[STATE], state, began), (WEIGHT, row.uweight, row.iweight)):
+    for member, value, former in ((live.roles[STATE], state, initial_state), (WEIGHT, row.uweight, row.iweight)):
         if value != former and not row.agent_enabled:
             yield ServerDifference(row.backend_name, row.name, member, former, value)
 

@@ -26,8 +26,8 @@ class Reason:
     remedy: str = ""
 
     def __str__(self) -> str:
-        place = ", ".join(part for part in (self.file, self.section, f"line {self.line}" if self.line else "") if part)
-        return f"{self.keyword}: " * bool(self.keyword) + self.why + f" ({place})" * bool(place)
+        location = ", ".join(part for part in (self.file, self.section, f"line {self.line}" if self.line else "") if part)
+        return f"{self.keyword}: " * bool(self.keyword) + self.why + f" ({location})" * bool(location)
 
 
 @dataclass
@@ -73,9 +73,6 @@ def reason_at(document: Document, section: Section, place: int, why: str, remedy
 
 
 def line_of(document: Document, section: Section, place: int) -> int:
-    """Return the line number, counted from 1 in its file, of the line with the index `place` in a section.
-
-    Return 0 if the document lacks the section.
-    """
-    there = document.place(section)
-    return first_lines(document)[there] + place if there < len(document.sections) else 0
+    """Return the number, from 1 in its file, of the line with the index `place` in a section; 0 if the document lacks the section."""
+    index = document.place(section)
+    return first_lines(document)[index] + place if index < len(document.sections) else 0

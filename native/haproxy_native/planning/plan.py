@@ -1,4 +1,4 @@
-"""Plan how the running process gets from one document to another: by Runtime API commands, or by a reload, with the reasons. Pure.
+"""Plan how the running process gets from one document to another: by Runtime API commands, or by a reload, with the reasons.
 
 This is the only place that decides between the two. The planner compares sections by the words of their lines, and ignores comments, blank
 lines and indents. Each kind of difference has its own planner:
@@ -62,7 +62,7 @@ def plan(
     stored: Stored = lambda document, backend: "",
     observed: Observed | None = None,
 ) -> Plan:
-    """Return the plan from the running document to a new one.
+    """Plan how the process gets from the running document to a new one.
 
     `preceded`: HAProxy loads other files first, whose defaults sections may apply. `stored`: finds the map entry that names a backend.
     `observed`: the state, in the worker, of the backends that `observable` returns. If it is passed, a command that HAProxy would refuse
@@ -96,7 +96,7 @@ class _Planner:
         self.result = Plan()
 
     def plan(self) -> Plan:
-        self.result.corrected = self._to_correct()
+        self.result.corrected = self._differences_to_correct()
         if directives_outside_sections(self.running) != directives_outside_sections(self.new):
             self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
         before, after = sections_of(self.running), sections_of(self.new)
@@ -104,34 +104,33 @@ class _Planner:
         unpaired = set(map(id, (*removed, *added)))
         corresponding = pairs(*([section for section in sections if id(section) not in unpaired] for sections in (before, after)))
         if corresponding is None:
-            self._moved_sections(keys_of(self.running), keys_of(self.new))
+            self._add_reasons_of_sections(keys_of(self.running), keys_of(self.new))
             return self.result
         claimed = {each.backend for each in self.result.corrected}
         for old, new in corresponding:
             if differ_in_words(old, new):
-                self._section(old, new)
+                self._plan_section(old, new)
             elif claimed and new.kind in SERVED and unquoted(new.name) in claimed:
-                self._servers(old, new)
-        self._backends(added, removed)
+                self._plan_servers(old, new)
+        if added or removed:
+            self._plan_backends(added, removed)
         return self.result
 
-    def _backends(self, added: Sequence[Section], removed: Sequence[Section]) -> None:
-        if not (added or removed):
-            return
+    def _plan_backends(self, added: Sequence[Section], removed: Sequence[Section]) -> None:
+        def find_use(name: str) -> str:
+            return describe_dynamic_rule(self.new, name) or self.stored(self.new, name)
+
         # Publish new backends last: until then, all other commands can be undone.
         published = []
         around, before = Surroundings(self.new), Surroundings(self.running)
         sources = Sources(self.running, self.new, around)
         for section in added:
-            section_plan = backend_plan.added(sources, section, self.servers, self.capabilities)
+            section_plan = backend_plan.plan_added(sources, section, self.servers, self.capabilities)
             self._add(section, section_plan)
             published += section_plan.published
         for section in removed:
-            self._add(section, backend_plan.deleted(self.running, section, self.servers, self.capabilities, before, self._naming))
+            self._add(section, backend_plan.plan_deleted(self.running, section, self.servers, self.capabilities, before, find_use))
         self.result.commands += published
-
-    def _naming(self, name: str) -> str:
-        return describe_dynamic_rule(self.new, name) or self.stored(self.new, name)
 
     def _add(self, section: Section, part: BackendPlan) -> None:
         self.result.commands += part.commands
@@ -139,7 +138,8 @@ class _Planner:
         for place, why in part.reasons:
             self._reason(section, place, why, part.remedy)
 
-    def _moved_sections(self, old: list[Key], new: list[Key]) -> None:
+    def _add_reasons_of_sections(self, old: list[Key], new: list[Key]) -> None:
+        """Add a reason for each section that is new or was removed. If there is none, the order of the sections has changed."""
         before, after = set(old), set(new)
         for section in sections_of(self.new):
             if (section.kind, section.name) not in before:
@@ -155,8 +155,8 @@ class _Planner:
             remedy = BY_MAP
         self.result.reasons.append(reason_at(self.new, section, place, why, remedy))
 
-    def _section(self, old: Section, new: Section) -> None:
-        if (new_commands := self._own_members(old, new)) is not None:
+    def _plan_section(self, old: Section, new: Section) -> None:
+        if (new_commands := self._commands_for_members(old, new)) is not None:
             if new_commands and (backend := backend_limited_by(self.new, new)):
                 return self._reason(
                     new, first_difference(old, new), f"HAProxy computes the fullconn of {backend} from this line when it starts"
@@ -164,19 +164,19 @@ class _Planner:
             self.result.commands += new_commands
             return
         removed, added = old.apart_from(new)
-        if new.kind not in SERVED or self._others(old.lines[removed]) != self._others(new.lines[added]):
-            return self._only_by_reload(old, new)
-        self._servers(old, new)
+        if new.kind not in SERVED or self._other_words(old.lines[removed]) != self._other_words(new.lines[added]):
+            return self._add_reload_reason(old, new)
+        self._plan_servers(old, new)
 
-    def _only_by_reload(self, old: Section, new: Section) -> None:
-        """Add a reason about the first new line that no command applies, or else about the first line that was removed."""
+    def _add_reload_reason(self, old: Section, new: Section) -> None:
+        """Add a reason that names the first new line that no command applies or, if there is none, the first removed line."""
         why = "HAProxy applies this only by a reload"
         before, after = ({line.words for line in section.lines if line.words} for section in (old, new))
         removed = [line for line in old.lines if line.words and line.words not in after]
         for place, line in enumerate(new.lines):
             if line.words and line.words not in before and not self._is_of_servers(line):
-                was = next((each for each in removed if each.words[:1] == line.words[:1]), None)
-                if self._own_line(new, was, line) is None:
+                former = next((each for each in removed if each.words[:1] == line.words[:1]), None)
+                if self._commands_for_line(new, former, line) is None:
                     return self._reason(new, place, why)
         replaced = {words[:1] for words in after - before}
         if gone := next((line for line in removed if line.args and line.words[:1] not in replaced and not self._is_of_servers(line)), None):
@@ -188,7 +188,7 @@ class _Planner:
     def _is_of_servers(self, line: Line) -> bool:
         return self.servers.is_server(line) or self.servers.is_default(line)
 
-    def _to_correct(self) -> list[ServerDifference]:
+    def _differences_to_correct(self) -> list[ServerDifference]:
         """Return the members of claimed servers whose value in the worker differs from both the running and the new document."""
         if not (observed := self.observed) or not observed.claimed:
             return []
@@ -197,9 +197,9 @@ class _Planner:
         before = list(server_differences(self.running, self.servers, *seen)) if after else []
         return [each for each in after if each in before]
 
-    def _servers(self, old: Section, new: Section) -> None:
+    def _plan_servers(self, old: Section, new: Section) -> None:
         """Plan the servers of a section in which nothing else changes."""
-        if why := self._unsure(self.running, old) or self._unsure(self.new, new):
+        if why := self._why_unknown(self.running, old) or self._why_unknown(self.new, new):
             return self._reason(new, first_difference(old, new), why)
         before, after = self.servers.read_section(self.running, old), self.servers.read_section(self.new, new)
         if before is None or after is None:
@@ -222,7 +222,7 @@ class _Planner:
     def _conditional(self) -> frozenset[int]:
         return conditional_sections(self.running) | conditional_sections(self.new)
 
-    def _unsure(self, document: Document, section: Section) -> str:
+    def _why_unknown(self, document: Document, section: Section) -> str:
         """Return why the planner cannot determine what the servers of a section inherit; empty if it can."""
         above = list(ancestors(document, section))
         if is_conditional((section, *above), self._conditional):
@@ -231,27 +231,27 @@ class _Planner:
             return f"only HAProxy can resolve the keyword {keyword}"
         return "" if above or not self.preceded else "the servers may inherit from another file"
 
-    def _others(self, lines: Sequence[Line]) -> list[tuple[str, ...]]:
+    def _other_words(self, lines: Sequence[Line]) -> list[tuple[str, ...]]:
         """Return the words of lines other than servers and their defaults."""
         return [line.words for line in lines if line.words and not self._is_of_servers(line)]
 
-    def _own_members(self, old: Section, new: Section) -> list[Command] | None:
-        """Return the commands for changed members of the section itself, such as `maxconn` of a frontend; None if anything else differs."""
+    def _commands_for_members(self, old: Section, new: Section) -> list[Command] | None:
+        """Return the commands for changed members of a section, such as `maxconn` of a frontend; None if anything else differs."""
         if old.snippets or new.snippets:
             return None
         new_commands: list[Command] = []
-        for was, line in changed_lines(old, new):
-            if was and line and was.words == line.words:
+        for former, line in changed_lines(old, new):
+            if former and line and former.words == line.words:
                 continue
-            commands = self._own_line(new, was, line) if line else None
+            commands = self._commands_for_line(new, former, line) if line else None
             if commands is None:
                 return None
             new_commands += commands
         return None if new_commands and is_conditional((new,), self._conditional) else new_commands
 
     @staticmethod
-    def _own_line(section: Section, former: Line | None, line: Line) -> list[Command] | None:
-        """Return the commands that apply a changed or new line; None if commands cannot apply it, empty if only the notation differs."""
+    def _commands_for_line(section: Section, former: Line | None, line: Line) -> list[Command] | None:
+        """Return the commands that apply a changed or new line; None if none can, empty if only the notation differs."""
         if (resource := resources().by_section.get(section.kind)) is None:
             return None
         live, shape = live_of(grammar().schemas, resource.schema), standard_editor().shape(resource)
@@ -312,8 +312,8 @@ def changed_lines(old: Section, new: Section) -> list[tuple[Line | None, Line | 
 def first_difference(old: Section, new: Section) -> int:
     """Return the index in the new section of the first line whose words differ."""
     places = [place for place, line in enumerate(new.lines) if line.words]
-    for place, was, words in zip_longest(places, meaning(old), meaning(new)):
-        if was != words:
+    for place, old_words, new_words in zip_longest(places, meaning(old), meaning(new)):
+        if old_words != new_words:
             return place if place is not None else len(new.lines) - 1
     return 0
 
@@ -332,27 +332,30 @@ def with_ready_change(running: Document, before: Document, new: Document) -> Doc
     """
     old, latest = sections_of(before), sections_of(new)
     removed, added = only_in_first(old, latest), only_in_first(latest, old)
-    remaining, became = _without(old, removed), _without(latest, added)
-    if list(map(key_of, remaining)) != list(map(key_of, became)) or directives_outside_sections(before) != directives_outside_sections(new):
+    old_common, new_common = _without(old, removed), _without(latest, added)
+    if list(map(key_of, old_common)) != list(map(key_of, new_common)):
         return None
-    changes = [(was, [now]) for was, now in zip(remaining, became, strict=True) if was is not now and was.text != now.text]
+    if directives_outside_sections(before) != directives_outside_sections(new):
+        return None
+    # (section of `before`, sections that replace it)
+    changes = [(one, [other]) for one, other in zip(old_common, new_common, strict=True) if one is not other and one.text != other.text]
     replaced: dict[int, list[Section]] = {}
-    for was, instead in [*changes, *((section, []) for section in removed)]:
-        there = running.find(was.kind, before.address(was))
-        waits = there is None or meaning(there) != meaning(was)
-        if waits and instead and meaning(was) == meaning(instead[0]):
+    for section, replacements in [*changes, *((section, []) for section in removed)]:
+        running_section = running.find(section.kind, before.address(section))
+        waits = running_section is None or meaning(running_section) != meaning(section)
+        if waits and replacements and meaning(section) == meaning(replacements[0]):
             # Only the layout differs, such as a blank line at its end.
             continue
-        if there is None or waits or id(there) in replaced:
+        if running_section is None or waits or id(running_section) in replaced:
             return None
-        replaced[id(there)] = instead
+        replaced[id(running_section)] = replacements
     if replaced:
-        left = (replacement for there in running.sections for replacement in replaced.get(id(there), [there]))
-        running = Document(running.preamble, left, running.leads)
-    return _with_backends(running, new, added) if added else running
+        sections = [each for section in running.sections for each in replaced.get(id(section), [section])]
+        running = Document(running.preamble, sections, running.leads)
+    return _insert_backends(running, new, added) if added else running
 
 
-def _with_backends(running: Document, new: Document, added: Sequence[Section]) -> Document | None:
+def _insert_backends(running: Document, new: Document, added: Sequence[Section]) -> Document | None:
     """Return `running` with each added backend below the section that precedes the backend in `new`.
 
     Return None if a backend would inherit other lines there.
@@ -361,15 +364,22 @@ def _with_backends(running: Document, new: Document, added: Sequence[Section]) -
     behind: dict[int, list[Section]] = {}
     last = None
     for section in sections_of(new):
-        there = running.find(section.kind, new.address(section))
+        running_section = running.find(section.kind, new.address(section))
         if id(section) not in ids:
-            last = there or last
-        elif there or last is None or last.file != section.file:
+            last = running_section or last
+        elif running_section or last is None or last.file != section.file:
             return None
         else:
             behind.setdefault(id(last), []).append(section)
-    placed = [ended for there in running.sections for ended in _ended(there, behind.get(id(there), ()))]
-    result = Document(running.preamble, placed, running.leads)
+    sections: list[Section] = []
+    for section in running.sections:
+        if followers := behind.get(id(section)):
+            # Each section must end in a line feed.
+            for each in (section, *followers):
+                sections.append(each if each.text.endswith("\n") else each.with_text(each.text + each.newline))
+        else:
+            sections.append(section)
+    result = Document(running.preamble, sections, running.leads)
     around, around_new = Surroundings(result), Surroundings(new)
     for section in added:
         placed_section = result.find(section.kind, section.name)
@@ -379,13 +389,6 @@ def _with_backends(running: Document, new: Document, added: Sequence[Section]) -
         if list(map(meaning, ancestors(result, placed_section))) != list(map(meaning, ancestors(new, section))):
             return None
     return result
-
-
-def _ended(section: Section, followers: Sequence[Section]) -> list[Section]:
-    """Return the section and its followers. If it has followers, add a line feed to each section that does not end in one."""
-    if not followers:
-        return [section]
-    return [each if each.text.endswith("\n") else each.with_text(each.text + each.newline) for each in (section, *followers)]
 
 
 def _without(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:

@@ -1,4 +1,4 @@
-"""Pair the sections of two documents, and decide whether a new order of sections has an effect. Pure.
+"""Pair the sections of two documents, and decide whether a new order of sections has an effect.
 
 HAProxy resolves names after it has read all sections, so the order of most sections has no effect. Some lines have an effect on the lines
 below them: variables and defaults of TLS in the global section, the implicit `from` of proxies, certificates of a store. Sections with
@@ -13,7 +13,7 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import grammar
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
-from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, depth_behind
+from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, depth_after
 
 Key = tuple[str, str]
 
@@ -89,13 +89,13 @@ def is_conditional(sections: Iterable[Section], inside: Collection[int]) -> bool
 
 def conditional_sections(document: Document) -> frozenset[int]:
     """Return the ids (`id()`) of the sections inside a conditional block that begins above them."""
-    known: frozenset[int] | None = document.cache.get(conditional_sections)
-    if known is not None:
-        return known
-    found, depth = set[int](), depth_behind(map(Line, document.preamble.splitlines()), 0)
+    cached: frozenset[int] | None = document.cache.get(conditional_sections)
+    if cached is not None:
+        return cached
+    ids, depth = set[int](), depth_after(map(Line, document.preamble.splitlines()), 0)
     for section in document.sections:
         if depth > 0:
-            found.add(id(section))
-        depth = depth_behind(section.lines, depth) if depth or ".if" in section.text else depth
-    known = document.cache[conditional_sections] = frozenset(found)
-    return known
+            ids.add(id(section))
+        depth = depth_after(section.lines, depth) if depth or ".if" in section.text else depth
+    result = document.cache[conditional_sections] = frozenset(ids)
+    return result

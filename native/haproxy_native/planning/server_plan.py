@@ -78,13 +78,13 @@ class ServerPlanner:
             self.reasons.append((misplaced.place, "the order of the servers changed, and HAProxy adds new servers only after the others"))
             return
         for name in remaining:
-            self._changed(before[name], after[name], is_claimed=self._is_claimed(name))
+            self._plan_changed(before[name], after[name], is_claimed=self._is_claimed(name))
         for server in befores:
             if server.name not in after:
-                self._deleted(server)
+                self._plan_deleted(server)
         for server in afters:
             if server.name not in before:
-                self._added(server)
+                self._plan_added(server)
 
     def plan_templates(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
         """Plan the servers of templates, which only a reload can change. Both lists come from the same template lines."""
@@ -103,23 +103,23 @@ class ServerPlanner:
                     self.reasons.append((new.place, f"only HAProxy can resolve which servers the template {new.name} makes"))
                     continue
                 for server in servers:
-                    self._changed(server, server, is_claimed=True)
+                    self._plan_changed(server, server, is_claimed=True)
 
-    def _changed(self, old: EffectiveServer, new: EffectiveServer, *, is_claimed: bool) -> None:
+    def _plan_changed(self, old: EffectiveServer, new: EffectiveServer, *, is_claimed: bool) -> None:
         if old.opaque != new.opaque:
             self.reasons.append((new.place, f"server {new.name}: unknown words changed"))
             return
         if self._is_missing(new.name) and (old.values != new.values or is_claimed):
             self.reasons.append((new.place, f"server {new.name}: the running process does not have this server"))
             return
-        now = self.observed.differences(self.live, old) if self.observed and is_claimed else {}
-        is_down = now.pop(OPERATIONAL, None) is not None
-        before, after = {**self.live.initially, **old.values, **now}, {**self.live.initially, **new.values}
+        in_worker = self.observed.differences(self.live, old) if self.observed and is_claimed else {}
+        is_down = in_worker.pop(OPERATIONAL, None) is not None
+        before, after = {**self.live.initially, **old.values, **in_worker}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
         if changed and has_unreadable_value(self.live, new):
             self.reasons.append((new.place, f"server {new.name}: {', '.join(changed)} changed in a line with words that cannot be parsed"))
             return
-        if refused := [why for member in changed if (why := self._refusal(new.name, member, after.get(member)))]:
+        if refused := [why for member in changed if (why := self._why_refused(new.name, member, after.get(member)))]:
             self.reasons.append((new.place, f"server {new.name}: {refused[0]}"))
             return
         try:
@@ -143,8 +143,8 @@ class ServerPlanner:
     def _is_missing(self, name: str) -> bool:
         return self.observed is not None and name not in self.observed.rows
 
-    def _refusal(self, name: str, member: str, value: object) -> str:
-        """Return why HAProxy would refuse a command with this value, although the member has a command; empty if it would not."""
+    def _why_refused(self, name: str, member: str, value: object) -> str:
+        """Return why HAProxy would refuse to set a member to this value at runtime; empty if it would accept the value."""
         row = self.observed.rows.get(name) if self.observed else None
         if member == WEIGHT and self.fixed.weights and value not in (0, row.iweight if row else 0):
             return f"HAProxy computes {self.fixed.weights} from the weights of the servers when it loads the file"
@@ -158,7 +158,7 @@ class ServerPlanner:
         self.commands += commands
         self.places.update({command.text: place for command in commands})
 
-    def _deleted(self, server: EffectiveServer) -> None:
+    def _plan_deleted(self, server: EffectiveServer) -> None:
         if not self.capabilities.deletes_servers:
             self.reasons.append((0, f"server {server.name} was removed, and this HAProxy cannot delete servers in the running process"))
             return
@@ -169,12 +169,12 @@ class ServerPlanner:
                 (0, f"server {server.name} was removed, and HAProxy cannot delete a server whose address it resolves by DNS")
             )
             return
-        was = "maint" if server.values.get(self.state) == "enabled" else "ready"
-        self._send(0, commands.delete_server(self.backend, server.name, was=was))
+        state = "maint" if server.values.get(self.state) == "enabled" else "ready"
+        self._send(0, commands.delete_server(self.backend, server.name, was=state))
 
-    def _added(self, server: EffectiveServer) -> None:
+    def _plan_added(self, server: EffectiveServer) -> None:
         try:
-            options = self._addable(server)
+            options = self._options_for_adding(server)
         except _NotAddable as why:
             self.reasons.append((server.place, f"new server {server.name}: {why}"))
             return
@@ -186,23 +186,11 @@ class ServerPlanner:
             check=server.values.get(self.health) == "enabled",
             agent_check=server.values.get(self.agent) == "enabled",
             ready=server.values.get(self.state) != "enabled",
-            shown=self.live.shown(server.values),
+            shown=self.live.expected_columns(server.values),
         )
         self._send(server.place, new_commands)
 
-    def _options(self, server: EffectiveServer) -> list[list[str]]:
-        """Return the words of each option of a server, without options that an added server has by default."""
-        unsaid = {} if self.capabilities.added_servers_have_defaults else self.live.lacking
-        implied = self.live.implications(server.values) if server.values.get(self.health) == "enabled" else {}
-        values = {**unsaid, **server.values, **implied}
-        silent = [name for name, value in values.items() if name == self.state or self._is_default(name, value)]
-        options = self.servers.words(replace(server, values=values), silent)
-        return [[plain(word) for text in option for word in words_of(text)] for option in options]
-
-    def _is_default(self, name: str, value: object) -> bool:
-        return value == "disabled" and self.live.initially.get(name, "disabled") == "disabled"
-
-    def _addable(self, server: EffectiveServer) -> list[list[str]]:
+    def _options_for_adding(self, server: EffectiveServer) -> list[list[str]]:
         """Return the words of each option for `add server`. Raises _NotAddable if HAProxy cannot add the server while it runs."""
         if not self.capabilities.adds_servers:
             raise _NotAddable("this HAProxy cannot add servers in the running process")
@@ -214,8 +202,14 @@ class ServerPlanner:
             raise _NotAddable("HAProxy queries the agent of a server that is added in maintenance")
         if server.opaque:
             raise _NotAddable(f"unknown words {' '.join(server.opaque)}")
+        missing = {} if self.capabilities.added_servers_have_defaults else self.live.lacking
+        implied = self.live.implications(server.values) if server.values.get(self.health) == "enabled" else {}
+        values = {**missing, **server.values, **implied}
+        # Omit the options that an added server has by default.
+        omitted = [name for name, value in values.items() if name == self.state or _is_default(self.live, name, value)]
         try:
-            options = self._options(server)
+            texts = self.servers.words(replace(server, values=values), omitted)
+            options = [[plain(word) for text in option for word in words_of(text)] for option in texts]
             self.live.require_readable(server.values)
         except NotExpressible as word:
             raise _NotAddable(f"only HAProxy can resolve {word}") from None
@@ -252,11 +246,13 @@ def add_server_commands(backend: str, values: Mapping[str, Any], capabilities: C
     name = plain(values["name"])
     live.require_readable({**values, **({SEVERAL_WORDS: str(source).split(" ")[0]} if (source := values.get(SEVERAL_WORDS)) else {})})
     path = f"{argument(backend)}/{argument(name)}"
-    options = " ".join(map(argument, _words(servers, live, values, capabilities)))
+    options = " ".join(map(argument, _words_of_options(servers, live, values, capabilities)))
     # Two spaces, because clients know the command in this form from error messages.
     made = [
         Command(
-            f"{commands.ADD_SERVER} {path}  {options}", Shows(backend, name, tuple(live.shown(values).items())), undo=f"del server {path}"
+            f"{commands.ADD_SERVER} {path}  {options}",
+            Shows(backend, name, tuple(live.expected_columns(values).items())),
+            undo=f"del server {path}",
         )
     ]
     made += [commands.checks(backend, name, True)] if values.get(live.roles[HEALTH]) == "enabled" else []
@@ -269,7 +265,7 @@ def server_line(values: Mapping[str, Any]) -> str:
     servers = _servers()
     live = live_of(servers.grammar.schemas, resources()["servers"].schema)
     # HAProxy reads single quotes as a shell does: it expands no variable between them.
-    return shlex.join(["server", str(values["name"]), *_words(servers, live, values, Capabilities())])
+    return shlex.join(["server", str(values["name"]), *_words_of_options(servers, live, values, Capabilities())])
 
 
 @functools.cache
@@ -278,15 +274,17 @@ def _servers() -> Servers:
     return Servers(Grammar(time_suffix="none"))
 
 
-def _words(servers: Servers, live: Live, values: Mapping[str, Any], capabilities: Capabilities) -> list[str]:
+def _words_of_options(servers: Servers, live: Live, values: Mapping[str, Any], capabilities: Capabilities) -> list[str]:
     place = {name: values[name] for name in PLACE if name in values}
-    unsaid, words = servers.unsaid(), _flat(_written(servers, place)[:1])
+    wordless, words = servers.wordless_members(), _flat(_written(servers, place)[:1])
     for name, value in values.items():
-        if name in place or _is_silent(live, name, value, capabilities):
+        is_sent_state = name == live.roles[STATE] and capabilities.added_servers_take_enabled
+        # HAProxy adds a server in maintenance, with checks disabled.
+        if name in place or (_is_default(live, name, value) and not is_sent_state):
             continue
         if name == SEVERAL_WORDS:
             words += [name, *words_of(many_words(str(value)))]
-        elif name in unsaid:
+        elif name in wordless:
             words += [name.replace("_", "-")]
         else:
             words += _flat(_written(servers, {**place, name: value})[1:])
@@ -301,8 +299,5 @@ def _flat(options: list[list[str]]) -> list[str]:
     return [word for option in options for text in option for word in words_of(text)]
 
 
-def _is_silent(live: Live, name: str, value: Any, capabilities: Capabilities) -> bool:
-    # HAProxy adds a server in maintenance, with checks disabled.
-    if name == live.roles[STATE] and capabilities.added_servers_take_enabled:
-        return False
-    return bool(value == "disabled" and live.initially.get(name, "disabled") == "disabled")
+def _is_default(live: Live, name: str, value: object) -> bool:
+    return value == "disabled" and live.initially.get(name, "disabled") == "disabled"

@@ -1,4 +1,4 @@
-"""Read the servers of a backend with everything that they inherit, and the settings that HAProxy fixes when it loads the file. Pure.
+"""Read the servers of a backend with everything that they inherit, and the settings that HAProxy fixes when it loads the file.
 
 A server has the options of the `default-server` lines in the defaults sections, then those in its backend, then its own. A later option
 takes precedence (HAProxy Configuration Manual, sections 4.2 "default-server" and 5.2).
@@ -14,7 +14,7 @@ from typing import Any
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, implicit_defaults, named_defaults
 from haproxy_native.editing.resources import resources
-from haproxy_native.grammar.line_shape import LineReading, LineShape, opaque_words
+from haproxy_native.grammar.line_shape import LineReading, opaque_words
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -65,47 +65,39 @@ class Servers:
 
     def read_section(self, document: Document, section: Section, names: frozenset[str] = frozenset()) -> SectionServers | None:
         """Return the servers of a section; None if a server line cannot be parsed. `names`: parse only these servers; empty for all."""
-        inherited, opaque = self._inherited(document, section)
+        inherited: dict[str, Any] = {}
+        opaque: tuple[str, ...] = ()
+        for ancestor in reversed(list(ancestors(document, section))):
+            for line in ancestor.lines:
+                if self.is_default(line):
+                    values, words = self._read_default(line)
+                    inherited, opaque = self.default.added(inherited, values), (*opaque, *words)
         servers: list[EffectiveServer] = []
         templates: list[EffectiveServer] = []
         for place, line in enumerate(section.lines):
             shape = self._shapes.get(line.args[:1])
             if shape is self.default:
-                values, words = self._read(self.default, line)
+                values, words = self._read_default(line)
                 inherited, opaque = self.default.added(inherited, values), (*opaque, *words)
                 continue
             if shape is None or (names and names.isdisjoint(line.args[1:2])):
                 continue
-            read = self._read_server(shape, line)
-            if read is None:
+            if line.words not in self._readings:
+                parsed = shape.parse_words(line.words)
+                self._readings[line.words] = (parsed, opaque_words(line, parsed)) if parsed else None
+            cached = self._readings[line.words]
+            if cached is None:
                 return None
-            reading, words = read
+            reading, words = cached
             own, is_server = self.server.added(inherited, reading.values), shape is self.server
             name = unquoted(str(own["name" if is_server else "prefix"]))
             (servers if is_server else templates).append(EffectiveServer(name, place, own, (*opaque, *words)))
         return SectionServers(servers, templates)
 
-    def _read_server(self, shape: LineShape, line: Line) -> tuple[LineReading, tuple[str, ...]] | None:
-        """Return (parsed line, opaque words) of a server line; None if the grammar cannot parse it."""
-        words = line.words
-        if words not in self._readings:
-            reading = shape.parse_words(words)
-            self._readings[words] = (reading, opaque_words(line, reading)) if reading else None
-        return self._readings[words]
-
-    def _read(self, shape: LineShape, line: Line) -> tuple[dict[str, Any], tuple[str, ...]]:
-        reading = shape.parse_words(line.words)
+    def _read_default(self, line: Line) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return (values, opaque words) of a `default-server` line."""
+        reading = self.default.parse_words(line.words)
         return (dict(reading.values), opaque_words(line, reading)) if reading else ({}, line.words)
-
-    def _inherited(self, document: Document, section: Section) -> tuple[dict[str, Any], tuple[str, ...]]:
-        values: dict[str, Any] = {}
-        opaque: tuple[str, ...] = ()
-        for ancestor in reversed(list(ancestors(document, section))):
-            for line in ancestor.lines:
-                if self.is_default(line):
-                    more, words = self._read(self.default, line)
-                    values, opaque = self.default.added(values, more), (*opaque, *words)
-        return values, opaque
 
     def words(self, server: EffectiveServer, skip: Sequence[str] = ()) -> list[list[str]]:
         """Return the words of a `server` line after the name, one list for each option. `skip`: members to leave out."""
@@ -113,7 +105,7 @@ class Servers:
         parts = [words for _, words, _ in self.server.written(self.server.choose(flat), flat)]
         return parts[2:]
 
-    def unsaid(self) -> set[str]:
+    def wordless_members(self) -> set[str]:
         """Return the members that have no words of their own in a `server` line."""
         schemas = self.grammar.schemas
         properties = schemas.properties(schemas.named(resources()["servers"].schema))
@@ -163,24 +155,23 @@ def fixed(chain: Iterable[Section], grammar: Grammar) -> Fixed:
     keywords = {name.split()[0] for rule in rules for name in (rule["keyword"], rule.get("ended_by", ""), *rule.get("unless", ())) if name}
     settings: dict[str, str | None] = {}
     for section in chain:
-        settings = dict(_settings(section, rules, keywords)) | settings
-    found: dict[str, str] = {}
+        settings = dict(_settings_of_lines(section, rules, keywords)) | settings
+    limits: dict[str, str] = {}
     for rule in rules:
-        if (value := settings.get(keyword := rule["keyword"])) is None or not _holds(rule, value, settings):
+        keyword = rule["keyword"]
+        if (value := settings.get(keyword)) is None:
+            continue
+        name = value.partition("(")[0]
+        if ("values" in rule and name not in rule["values"]) or name in rule.get("but", ()):
+            continue
+        if any(settings.get(other) == exempting for other, exempting in rule.get("unless", {}).items()):
             continue
         for what in rule["fixes"]:
-            found.setdefault(what, f"{keyword} {value}".rstrip())
-    return Fixed(*(found.get(what, "") for what in (WEIGHTS, ADDITIONS, EVERYTHING)))
+            limits.setdefault(what, f"{keyword} {value}".rstrip())
+    return Fixed(*(limits.get(what, "") for what in (WEIGHTS, ADDITIONS, EVERYTHING)))
 
 
-def _holds(rule: Mapping[str, Any], value: str, settings: Mapping[str, str | None]) -> bool:
-    name = value.partition("(")[0]
-    if ("values" in rule and name not in rule["values"]) or name in rule.get("but", ()):
-        return False
-    return not any(settings.get(keyword) == wanted for keyword, wanted in rule.get("unless", {}).items())
-
-
-def _settings(section: Section, rules: Sequence[Mapping[str, Any]], first: Collection[str]) -> Iterator[tuple[str, str | None]]:
+def _settings_of_lines(section: Section, rules: Sequence[Mapping[str, Any]], first: Collection[str]) -> Iterator[tuple[str, str | None]]:
     """Yield (keyword, value) for each setting in the lines of a section. The value is None if a line resets the keyword.
 
     If a keyword is set several times, its last value takes precedence.

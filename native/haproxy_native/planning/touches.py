@@ -1,4 +1,4 @@
-"""Compute which objects a change creates, changes or deletes (its *touches*), for the check of permissions. Pure.
+"""Compute which objects a change creates, changes or deletes (its *touches*), for the check of permissions.
 
 `touches` derives the touches from the effects. If a change replaces a text, `all_touches` also covers differences that have no effect.
 Comments, conditional blocks, repeated sections and the order of lines are reported as the member `lines` of their section. The text above
@@ -21,7 +21,6 @@ from typing import Any
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import with_header_and_banner_of
 from haproxy_native.editing.object_names import kind_of, object_of_section, spelled
-from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import LINES, Effect, effects, is_expressible, with_effects
 from haproxy_native.planning.section_order import Key
@@ -74,19 +73,13 @@ def all_touches(editor: Editor, before: Document, new: Document, known: Sequence
     """
     new = with_header_and_banner_of(new, before)
     all_effects = effects(editor, before, new) if known is None else known
-    return _merged(
-        [
-            *(touch for effect in _paired(all_effects) for touch in _effect_touches(editor, effect)),
-            *_unshown(editor, before, new, all_effects),
-            *_expressions(before, new),
-        ]
-    )
-
-
-def _expressions(before: Document, new: Document) -> list[Touch]:
-    sides = zip((before, new), _differing(before, new), strict=True)
-    was, becomes = ([document.preamble, *(section.text for _, section in sections)] for document, sections in sides)
-    return [EXPRESSIONS] if has_new_expression(was, becomes) else []
+    found = [touch for effect in _paired(all_effects) for touch in _effect_touches(editor, effect)]
+    found += _touches_without_effects(editor, before, new, all_effects)
+    old_sections, new_sections = _differing(before, new)
+    old_texts = [before.preamble, *(section.text for _, section in old_sections)]
+    if has_new_expression(old_texts, [new.preamble, *(section.text for _, section in new_sections)]):
+        found.append(EXPRESSIONS)
+    return _merged(found)
 
 
 def _paired(found: Iterable[Effect]) -> Iterator[Effect]:
@@ -111,40 +104,39 @@ def _merged(found: Iterable[Touch]) -> list[Touch]:
     return [Touch(object_, verb, frozenset(names)) for (object_, verb), names in members.items()]
 
 
-def _unshown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> Iterator[Touch]:
+def _touches_without_effects(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> Iterator[Touch]:
+    """Yield the touches of the differences between two documents that remain after the effects `found` are applied to `before`."""
     try:
-        shown = with_effects(editor, before, [effect for effect in found if is_expressible(effect)])
+        edited = with_effects(editor, before, [effect for effect in found if is_expressible(effect)])
     except NativeError:
-        shown = before
-    was, becomes = _differing(before, new)
-    expected, now = _differing(shown, new)
-    if _frame(shown, expected) != _frame(new, now) or _kept(was, becomes) != _kept(becomes, was):
+        edited = before
+    old_sections, new_sections = _differing(before, new)
+    edited_remaining, new_remaining = _differing(edited, new)
+    if _frame(edited, edited_remaining) != _frame(new, new_remaining) or _reaching_lines(old_sections, new_sections) != _reaching_lines(
+        new_sections, old_sections
+    ):
         yield Touch(RAW, CHANGE)
     # Sections with an effect on `lines`, which covers all their lines.
-    named = {_section_of(effect) for effect in found if _is_about_lines(effect)}
-    theirs, ours = _by_key(expected), _by_key(now)
-    for key in dict.fromkeys([*ours, *theirs]):
-        if key not in named and list(map(_words, ours.get(key, ()))) != list(map(_words, theirs.get(key, ()))):
-            verb = CREATE if before.find(*key) is None else CHANGE if key in ours else DELETE
+    covered: set[Key] = set()
+    for effect in found:
+        is_about_lines = effect.member == LINES if effect.member else LINES in (effect.new or effect.old or ())
+        if is_about_lines:
+            resource, name = effect.place.parent or (effect.place.resource, str(effect.place.key))
+            covered.add((resource.section, name))
+    edited_by_key, new_by_key = _by_key(edited_remaining), _by_key(new_remaining)
+    for key in dict.fromkeys([*new_by_key, *edited_by_key]):
+        if key not in covered and list(map(_words, new_by_key.get(key, ()))) != list(map(_words, edited_by_key.get(key, ()))):
+            verb = CREATE if before.find(*key) is None else CHANGE if key in new_by_key else DELETE
             yield Touch(object_of_section(editor, *key), verb, frozenset((LINES,)))
-
-
-def _is_about_lines(effect: Effect) -> bool:
-    return effect.member == LINES if effect.member else LINES in (effect.new or effect.old or ())
-
-
-def _section_of(effect: Effect) -> Key:
-    resource, name = effect.place.parent or (effect.place.resource, str(effect.place.key))
-    return resource.section, name
 
 
 def _differing(one: Document, other: Document) -> tuple[Sections, Sections]:
     """Return (differing sections of `one`, differing sections of `other`), including boundaries between files."""
-    was, now = one.apart_from(other)
-    return _named(one, was), _named(other, now)
+    mine, theirs = one.apart_from(other)
+    return _with_keys(one, mine), _with_keys(other, theirs)
 
 
-def _named(document: Document, places: slice) -> Sections:
+def _with_keys(document: Document, places: slice) -> Sections:
     return list(zip(document.keys()[places], document.sections[places], strict=True))
 
 
@@ -156,19 +148,21 @@ def _by_key(sections: Sections) -> dict[Key, list[Section]]:
     return sections_
 
 
-def _kept(sections: Sections, others: Sections) -> list[tuple[Key, str | None, list[str]]]:
-    """Return (key, file, lines that reach into other sections) for each section that both lists contain, or that has such lines."""
-    both = {key for key, _ in others}
-    rows = ((key, section.file, _reaching(section)) for key, section in sections)
-    return [(key, file, reaching) for key, file, reaching in rows if key in both or reaching]
+def _reaching_lines(sections: Sections, others: Sections) -> list[tuple[Key, str | None, list[str]]]:
+    """Return (key, file, reaching lines) of each section that both lists contain, or that has such lines.
 
-
-def _reaching(section: Section) -> list[str]:
-    """Return the lines that may have an effect on other sections: open conditional blocks, and lines whose keyword is a variable."""
-    if not _SUSPECT.search(section.text):
-        return []
-    open_ = [line.text.strip() for line in section.open_conditionals()]
-    return open_ + [line.text.strip() for line in section.lines if _VARIABLE.match(line.text)]
+    The reaching lines may have an effect on other sections: open conditional blocks, and lines whose keyword is a variable.
+    """
+    other_keys = {key for key, _ in others}
+    rows: list[tuple[Key, str | None, list[str]]] = []
+    for key, section in sections:
+        reaching: list[str] = []
+        if _SUSPECT.search(section.text):
+            reaching += [line.text.strip() for line in section.open_conditionals()]
+            reaching += [line.text.strip() for line in section.lines if _VARIABLE.match(line.text)]
+        if key in other_keys or reaching:
+            rows.append((key, section.file, reaching))
+    return rows
 
 
 def _frame(document: Document, sections: Sections) -> list[list[str]]:
@@ -185,7 +179,7 @@ def _written(text: str) -> list[str]:
 
 
 def _effect_touches(editor: Editor, effect: Effect) -> Iterator[Touch]:
-    resource, verb = effect.place.resource, _verb(effect.old, effect.new)
+    resource, verb = effect.place.resource, CREATE if effect.old is None else DELETE if effect.new is None else CHANGE
     if effect.member:
         # A section that the grammar does not know has only `lines`, and is created and deleted with them.
         is_all = effect.place.parent is None and resource.name not in editor.resources.by_name
@@ -195,22 +189,12 @@ def _effect_touches(editor: Editor, effect: Effect) -> Iterator[Touch]:
     children = dict(editor.resources.children(resource.name)) if effect.place.parent is None else {}
     yield Touch(effect.object, verb, frozenset(value) - {resource.key, *children})
     for member, child in children.items():
-        for key, row in _rows(child, value.get(member)):
+        rows = value.get(member) or ()
+        named = rows.items() if isinstance(rows, Mapping) else enumerate(rows)
+        for key, row in named:
+            if not isinstance(rows, Mapping) and child.kind == "named" and child.key in row:
+                key = str(row[child.key])
             yield Touch(f"{effect.object}/{spelled(kind_of(child), key)}", verb, frozenset(row) - {child.key})
-
-
-def _verb(old: Any, new: Any) -> str:
-    if old is None:
-        return CREATE
-    return DELETE if new is None else CHANGE
-
-
-def _rows(child: Resource, rows: Mapping[str, Any] | Sequence[Any] | None) -> Iterator[tuple[str | int, Mapping[str, Any]]]:
-    if isinstance(rows, Mapping):
-        yield from rows.items()
-        return
-    for position, row in enumerate(rows or ()):
-        yield (str(row[child.key]) if child.kind == "named" and child.key in row else position), row
 
 
 # Characters of quotes, calls and addresses. A line without them can contain such a value only in the form of certain words.
@@ -222,16 +206,12 @@ Value = tuple[str, ...]
 
 
 def has_new_expression(before: Iterable[str], after: Iterable[str]) -> bool:
-    """Return whether a value that gives access beyond its object occurs more often in the texts `after` a change than `before` it."""
-    was, now = (Counter(value for text in texts for value in _values_of_text(text)) for texts in (before, after))
-    return not now <= was
-
-
-def _values_of_text(text: str) -> Iterator[Value]:
-    suspect = _table().suspect
-    for line in split_lines(text):
-        if suspect.search(line):
-            yield from _values_of_line(words_of(line))
+    """Return whether the change adds a value that gives access beyond its object. `before`, `after`: the texts before and after."""
+    suspect, counts = _table().suspect, (Counter[Value](), Counter[Value]())
+    for texts, count in zip((before, after), counts, strict=True):
+        for line in (line for text in texts for line in split_lines(text) if suspect.search(line)):
+            count.update(_values_of_line(words_of(line)))
+    return not counts[1] <= counts[0]
 
 
 def _values_of_line(written: Sequence[str]) -> Iterator[Value]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from haproxy_native.text.line import Line
 from haproxy_native.text.pieces import PIECE, apart, decoded, encoded, finditer, split_lines
-from haproxy_native.text.section import BOUNDARY, Section, depth_behind
+from haproxy_native.text.section import BOUNDARY, Section, depth_after
 from haproxy_native.text.words import BLANKS, normalized
 
 # The kind of a scope in a SPOE file: a line in brackets, with a body that ends at the next section. Its name includes the brackets.
@@ -34,19 +34,20 @@ class Outline:
 
     def headers(self, text: str) -> list[tuple[int, str, str]]:
         """Return (offset, kind, name) of each line that begins a section."""
-        return [header for match in finditer(self._header, text) if (header := self._header_at(text, match.start()))]
-
-    def _header_at(self, text: str, start: int) -> tuple[int, str, str] | None:
-        if self._scopes and (scope := _SCOPE_NAME.match(text, start)):
-            return start, SCOPE, scope[1]
-        end = text.find("\n", start)
-        line = Line(text[start : len(text) if end < 0 else end])
-        words, args = line.words, line.args
-        kind = args[0] if args else ""
-        if kind not in self.kinds:
-            return None
-        nameless = len(words) < 2 or kind in ("global", "traces") or (kind == "defaults" and args[1] == "from")
-        return start, kind, "" if nameless else normalized(words[1])
+        headers: list[tuple[int, str, str]] = []
+        for match in finditer(self._header, text):
+            start = match.start()
+            if self._scopes and (scope := _SCOPE_NAME.match(text, start)):
+                headers.append((start, SCOPE, scope[1]))
+                continue
+            end = text.find("\n", start)
+            line = Line(text[start : len(text) if end < 0 else end])
+            words, args = line.words, line.args
+            kind = args[0] if args else ""
+            if kind in self.kinds:
+                nameless = len(words) < 2 or kind in ("global", "traces") or (kind == "defaults" and args[1] == "from")
+                headers.append((start, kind, "" if nameless else normalized(words[1])))
+        return headers
 
 
 # Kinds of sections that HAProxy accepts without a name, even several of them.
@@ -92,12 +93,12 @@ class Document:
     def parse(cls, data: bytes | str, outline: Outline = CONFIGURATION) -> "Document":
         text = decoded(data) if isinstance(data, bytes) else data
         first, *others = text.split(MARK)
-        document = _parse_one(first, outline)
+        document = _parse_file(first, outline)
         sections = list(document.sections)
         for other in others:
             name, closed, content = other.partition(MARK_END)
             file = name or None
-            part = _parse_one(content, outline, file, at_top=bool(file))
+            part = _parse_file(content, outline, file, at_top=bool(file))
             sections += (Section(BOUNDARY, name, MARK + name + closed + part.preamble, file=file), *part.sections)
         return cls(document.preamble, sections) if others else document
 
@@ -107,7 +108,7 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        """Return the file's bytes."""
+        """Return the bytes of the file."""
         data = self._data
         if data is None:
             data = self._data = encoded(self.text)
@@ -121,7 +122,7 @@ class Document:
         return self._size
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the file's bytes in pieces, because allocating memory for a large file takes longer than encoding it."""
+        """Yield the bytes of the file in pieces. Allocating memory for a whole large file would take longer than encoding it."""
         if (data := self._data) is not None:
             yield data
             return
@@ -142,12 +143,15 @@ class Document:
         # A local variable, because another thread may call `drop_caches` meanwhile.
         index = self._index
         if index is None:
-            index = self._index = self._make_index()
-        place = index.get((kind, name))
-        return None if place is None else self.sections[place]
+            index = {}
+            for place, key in enumerate(self.keys()):
+                index.setdefault(key, place)
+            self._index = index
+        found = index.get((kind, name))
+        return None if found is None else self.sections[found]
 
     def place(self, section: Section) -> int:
-        """Return the index of a section; the number of sections if the document does not have it."""
+        """Return the index of a section; the number of sections if the document does not contain the section."""
         self.find(section.kind, section.name)
         place = (self._index or {}).get((section.kind, section.name), 0)
         if place < len(self.sections) and self.sections[place] is section:
@@ -159,7 +163,7 @@ class Document:
         return places.get(id(section), len(self.sections))
 
     def extent(self, kind: str, name: str) -> int:
-        """Return the cost of finding and parsing a section, in characters: the length of the section, or 0 if it does not exist.
+        """Return the cost, in characters, of finding and parsing a section: its length, or 0 if there is no such section.
 
         Before the first `find`, the cost is the length of all sections.
         """
@@ -170,18 +174,12 @@ class Document:
         return 0 if place is None else len(self.sections[place].text)
 
     def drop_caches(self) -> None:
-        """Drop all cached values, to save memory in a document that is stored for long and rarely read."""
+        """Drop all cached values. This saves memory if a document is stored for long and rarely read."""
         self._index = self._keys = self._kinds = self._names = self._repeated = self._data = None
         self.cache.clear()
 
-    def _make_index(self) -> dict[tuple[str, str], int]:
-        index: dict[tuple[str, str], int] = {}
-        for place, key in enumerate(self.keys()):
-            index.setdefault(key, place)
-        return index
-
     def keys(self) -> tuple[tuple[str, str], ...]:
-        """Return (kind, name) of each section. The name is the one by which clients address the section."""
+        """Return (kind, name) of each section. The names are those of `names`."""
         keys = self._keys
         if keys is None:
             keys = self._keys = tuple((section.kind, name) for section, name in zip(self.sections, self.names(), strict=True))
@@ -195,39 +193,42 @@ class Document:
         return repeated
 
     def names(self) -> tuple[str, ...]:
-        """Return the names by which clients address the sections, one for each section."""
-        names = self._names
-        if names is None:
-            names = self._names = tuple(self._make_names())
-        return names
-
-    def address(self, section: Section) -> str:
-        """Return the name by which clients address a section: the name in its header, or a name with a number."""
-        place = self.place(section)
-        return self.names()[place] if place < len(self.sections) else section.name
-
-    def _make_names(self) -> Iterator[str]:
+        """Return the name by which clients address each section, in file order."""
+        # A local variable, because another thread may call `drop_caches` meanwhile.
+        cached = self._names
+        if cached is not None:
+            return cached
+        names: list[str] = []
+        # The number of nameless sections of each kind so far.
         nameless: Counter[str] = Counter()
-        written = Counter((section.kind, section.name) for section in self.sections if section.kind in REPEATABLE)
-        numbers: dict[tuple[str, str], int] = {key: 0 for key, count in written.items() if count > 1 and not self._is_conditional(*key)}
+        headers = Counter((section.kind, section.name) for section in self.sections if section.kind in REPEATABLE)
+        # The last number given to the sections that share a kind and a name. Branches of conditional blocks get no numbers.
+        numbers = {key: 0 for key, count in headers.items() if count > 1 and not self._is_conditional(*key)}
         for section in self.sections:
             if section.kind not in REPEATABLE:
-                yield section.name
+                names.append(section.name)
                 continue
             # A section whose header has the name that its number would give it counts as nameless.
             numbered = f"unnamed_{section.kind.replace('-', '_')}_{nameless[section.kind] + 1}"
             key = section.kind, section.name
             if section.kind in NAMELESS and section.name in ("", numbered):
                 nameless[section.kind] += 1
-                yield numbered
-            elif numbers.get(key, -1) < 0:
-                yield section.name
+                names.append(numbered)
+            elif key not in numbers:
+                names.append(section.name)
             else:
                 number = numbers[key] + 1
-                while number > 1 and (section.kind, f"{section.name}_{number}") in written:
+                while number > 1 and (section.kind, f"{section.name}_{number}") in headers:
                     number += 1
                 numbers[key] = number
-                yield section.name if number == 1 else f"{section.name}_{number}"
+                names.append(section.name if number == 1 else f"{section.name}_{number}")
+        self._names = tuple(names)
+        return self._names
+
+    def address(self, section: Section) -> str:
+        """Return the name by which clients address a section: the name in its header, or a name with a number."""
+        place = self.place(section)
+        return self.names()[place] if place < len(self.sections) else section.name
 
     def places_of(self, kind: str) -> Sequence[int]:
         """Return the indices of the sections of a kind, in file order."""
@@ -245,20 +246,20 @@ class Document:
 
     def branches(self, kind: str, name: str) -> list[Section]:
         """Return all sections with this kind and name if there are several and one is in a conditional block; otherwise an empty list."""
-        found = [section for own, section in self.of_kind(kind) if own == name]
-        return found if len(found) > 1 and self._is_conditional(kind, name) else []
+        sections = [section for address, section in self.of_kind(kind) if address == name]
+        return sections if len(sections) > 1 and self._is_conditional(kind, name) else []
 
     def _is_conditional(self, kind: str, name: str) -> bool:
-        """Return whether a section with this kind and name is in a conditional block."""
-        depth = depth_behind(map(Line, split_lines(self.preamble)), 0)
+        """Return whether any section with this kind and name is in a conditional block."""
+        depth = depth_after(map(Line, split_lines(self.preamble)), 0)
         for section in self.sections:
             if depth > 0 and (section.kind, section.name) == (kind, name):
                 return True
-            depth = depth_behind(section.lines, depth) if ".if" in section.text or depth else depth
+            depth = depth_after(section.lines, depth) if ".if" in section.text or depth else depth
         return False
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
-        """Return the ranges of sections that differ: (range in this document, range in `other`). All other sections are shared."""
+        """Return (range in this document, range in `other`) of the sections that differ. The documents share all other sections."""
         return apart(self.sections, other.sections)
 
     def replace(self, old: Section, new: Section) -> "Document":
@@ -270,31 +271,31 @@ class Document:
         return document
 
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
-        """Return the document with `section` inserted after the section `after`, in the same file; at the end if `after` is None.
+        """Return the document with `section` inserted after the section `after`, or at the end if `after` is None.
 
-        `apart`: separate the sections by a blank line.
+        `apart`: insert a blank line between the two sections.
         """
         return self.insert_at(section, len(self.sections) if after is None else self.sections.index(after) + 1, apart=apart)
 
     def insert_at(self, section: Section, place: int, *, apart: bool = True, closed: bool = True) -> "Document":
         """Return the document with `section` inserted at the index `place`.
 
-        `apart`: with a blank line above the section. `closed`: with a blank line below it. A file that ends in a blank line still ends in
-        one.
+        `apart`: insert a blank line above the section. `closed`: insert a blank line below the section, unless the file ends there and did
+        not end in a blank line before.
         """
         before, behind = list(self.sections[:place]), self.sections[place:]
         ends_blank = bool(before) and before[-1].kind != BOUNDARY and before[-1].lines[-1].is_blank
         preamble = self.preamble
         if before and before[-1].kind != BOUNDARY:
-            before[-1] = _ending_blank(before[-1]) if apart else _ended(before[-1])
+            before[-1] = _with_final_blank(before[-1]) if apart else _with_line_end(before[-1])
         elif before and before[-1].name:
             mark, end, content = before[-1].text.rpartition(MARK_END)
-            before[-1] = before[-1].with_text(mark + end + _blank_apart(content))
+            before[-1] = before[-1].with_text(mark + end + _with_blank_line(content))
         elif apart:
-            preamble = _blank_apart(preamble)
+            preamble = _with_blank_line(preamble)
         is_last = not behind or behind[0].kind == BOUNDARY
         if closed and (ends_blank or not is_last):
-            section = _ending_blank(section)
+            section = _with_final_blank(section)
         section = section.in_file(before[-1].file if before else None)
         leads = dict(self.leads)
         if lead := leads.pop((section.kind, section.name), ""):
@@ -304,8 +305,8 @@ class Document:
     def remove(self, section: Section) -> "Document":
         """Return the document without a section and the comments above it.
 
-        Lines of conditional blocks that extend beyond the section are kept. If the section is the last in its file, the blank line that
-        `insert` added above it is removed as well.
+        Lines of conditional blocks that extend beyond the section are kept. If the section is the last in its file, the blank line above
+        the section is removed as well.
         """
         place = self.sections.index(section)
         left = "".join(line.text for line in section.open_conditionals())
@@ -314,8 +315,10 @@ class Document:
             before[-1] = before[-1].with_text(before[-1].text + left)
         elif left:
             preamble += left
-        elif before and _ends_file(self.sections, place):
-            before[-1] = _without_final_blank(before[-1])
+        elif before and (place + 1 == len(self.sections) or self.sections[place + 1].kind == BOUNDARY) and not section.lines[-1].is_blank:
+            lines = before[-1].lines
+            if before[-1].kind != BOUNDARY and len(lines) > 1 and lines[-1].is_blank and not lines[-2].is_blank:
+                before[-1] = before[-1].with_lines(lines[:-1])
         leads = {**self.leads, (section.kind, section.name): section.lead} if section.lead else self.leads
         return Document(preamble, (*before, *self.sections[place + 1 :]), leads)
 
@@ -327,7 +330,7 @@ class Document:
         return document
 
 
-def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:
+def _parse_file(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:
     """Parse one file. `at_top`: the comments at the top of the text belong to the file, not to the first section."""
     starts = outline.headers(text)
     if not starts:
@@ -342,8 +345,8 @@ def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: 
     return Document(preamble, sections)
 
 
-def _blank_apart(text: str) -> str:
-    """Return the text before the first section with a blank line at its end. An empty text stays empty."""
+def _with_blank_line(text: str) -> str:
+    """Append a blank line to a text that precedes a section. Return '' for an empty text."""
     if not text or text.endswith("\n\n"):
         return text
     return text + ("\n" if text.endswith("\n") else "\n\n")
@@ -352,7 +355,7 @@ def _blank_apart(text: str) -> str:
 def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
     """Split the comment lines at column 0 off the end of a text. Return (the rest, the comment lines).
 
-    `at_top`: the text begins the file. If it consists of comment lines only, they stay in the rest, because they belong to the file.
+    `at_top`: the text is the beginning of the file. If all its lines are comments, they belong to the file, and are returned as the rest.
     """
     if not text.endswith("\n") or "#" not in text:
         return text, ""
@@ -366,28 +369,15 @@ def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
     return text[:-size], text[-size:]
 
 
-def _ending_blank(section: Section) -> Section:
+def _with_final_blank(section: Section) -> Section:
     """Return the section with a blank line at its end."""
     lines = section.lines
     if lines[-1].is_blank and lines[-1].text.endswith("\n"):
         return section
-    return section.with_lines((*_ended(section).lines, Line(section.newline)))
+    return section.with_lines((*_with_line_end(section).lines, Line(section.newline)))
 
 
-def _ends_file(sections: Sequence[Section], place: int) -> bool:
-    """Return whether a section is the last of its file and does not end in a blank line."""
-    is_last = place + 1 == len(sections) or sections[place + 1].kind == BOUNDARY
-    return is_last and not sections[place].lines[-1].is_blank
-
-
-def _without_final_blank(section: Section) -> Section:
-    """Return the section without the blank line at its end. Several blank lines are kept."""
-    lines = section.lines
-    is_alone = len(lines) > 1 and lines[-1].is_blank and not lines[-2].is_blank
-    return section.with_lines(lines[:-1]) if is_alone and section.kind != BOUNDARY else section
-
-
-def _ended(section: Section) -> Section:
-    """Return the section with a line end after its last line."""
+def _with_line_end(section: Section) -> Section:
+    """Return the section with a line end after its last line, which may lack a line end."""
     *lines, last = section.lines
     return section if last.text.endswith("\n") else section.with_lines((*lines, Line(last.text + section.newline)))

@@ -1,4 +1,4 @@
-"""Compute unified diffs and three-way merges of texts by lines, in linear time. Pure.
+"""Compute unified diffs and three-way merges of texts by lines, in linear time.
 
 `difflib` alone needs minutes for a hundred thousand lines. So the texts are first divided at lines that are unique in both texts and in the
 same order (as in a patience diff), and `difflib` compares the ranges between these lines. Ranges that are still too long for `difflib` are
@@ -31,30 +31,26 @@ def unified(old: Lines, new: Lines, before: str, after: str) -> Iterator[str]:
         if number == 0:
             yield f"--- {before}\n"
             yield f"+++ {after}\n"
-        yield from _written(old, new, hunk)
-
-
-def _written(old: Lines, new: Lines, hunk: list[tuple[Range, Range]]) -> Iterator[str]:
-    first, last = hunk[0], hunk[-1]
-    lead = min(CONTEXT, first[0][0])
-    tail = min(CONTEXT, len(old) - last[0][1])
-    removed, added = (first[0][0] - lead, last[0][1] + tail), (first[1][0] - lead, last[1][1] + tail)
-    yield f"@@ -{_place(removed)} +{_place(added)} @@\n"
-    at = removed[0]
-    for (start, end), (new_start, new_end) in hunk:
-        yield from _marked(" ", old[at:start])
-        yield from _marked("-", old[start:end])
-        yield from _marked("+", new[new_start:new_end])
-        at = end
-    yield from _marked(" ", old[at : removed[1]])
+        first, last = hunk[0], hunk[-1]
+        lead = min(CONTEXT, first[0][0])
+        tail = min(CONTEXT, len(old) - last[0][1])
+        removed, added = (first[0][0] - lead, last[0][1] + tail), (first[1][0] - lead, last[1][1] + tail)
+        yield f"@@ -{_hunk_range(removed)} +{_hunk_range(added)} @@\n"
+        at = removed[0]
+        for (start, end), (new_start, new_end) in hunk:
+            yield from _marked(" ", old[at:start])
+            yield from _marked("-", old[start:end])
+            yield from _marked("+", new[new_start:new_end])
+            at = end
+        yield from _marked(" ", old[at : removed[1]])
 
 
 def _marked(sign: str, lines: Lines) -> Iterator[str]:
     return (f"{sign}{line}" if line.endswith("\n") else f"{sign}{line}{_UNENDED}" for line in lines)
 
 
-def _place(lines: Range) -> str:
-    """Return a range of lines in the notation of `diff`, which gives an empty range the number of the line before it."""
+def _hunk_range(lines: Range) -> str:
+    """Format a range of lines for the header of a hunk. An empty range has the number of the line before it."""
     start, count = lines[0], lines[1] - lines[0]
     return f"{start + 1}" if count == 1 else f"{start + bool(count)},{count}"
 
@@ -73,17 +69,17 @@ def _hunks(changes: Iterator[tuple[Range, Range]]) -> Iterator[list[tuple[Range,
 
 def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Range, Range]]:
     """Yield (removed range, added range) of each difference between two sequences, in order."""
-    at, there = 0, 0
-    for place, new_place, size in [*_same(old, new), (len(old), len(new), 0)]:
-        if (at, there) != (place, new_place):
-            yield (at, place), (there, new_place)
-        at, there = place + size, new_place + size
+    at, new_at = 0, 0
+    for start, new_start, size in [*_equal_ranges(old, new), (len(old), len(new), 0)]:
+        if (at, new_at) != (start, new_start):
+            yield (at, start), (new_at, new_start)
+        at, new_at = start + size, new_start + size
 
 
-def _same(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
+def _equal_ranges(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
     """Yield (start in `old`, start in `new`, length) of each range that is equal in both, in order."""
     left = MOST_PAIRS
-    for removed, added in _gaps(old, new):
+    for removed, added in _ranges_to_compare(old, new):
         before, after = old[slice(*removed)], new[slice(*added)]
         mine, theirs = apart(before, after)
         head, tail = mine.start, len(before) - mine.stop
@@ -96,25 +92,25 @@ def _same(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
         yield removed[1] - tail, added[1] - tail, tail
 
 
-def _gaps(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Range, Range]]:
-    """Yield the pairs of ranges to compare: everything or, if that is too much, the ranges between lines that are unique in both texts."""
-    at = there = 0
+def _ranges_to_compare(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Range, Range]]:
+    """Yield (range in `old`, range in `new`) of the ranges that `difflib` can compare.
+
+    Short sequences are one range. Long sequences are divided at the lines that are unique in both.
+    """
+    at = new_at = 0
     removed, added = apart(old, new)
     if (removed.stop - removed.start) * (added.stop - added.start) > MOST_PAIRS:
-        for place, new_place in _longest_ordered(_unique(old, new)):
-            yield (at, place), (there, new_place)
-            at, there = place, new_place
-    yield (at, len(old)), (there, len(new))
+        counts, new_counts = _count_lines(old), _count_lines(new)
+        new_indices = {line: index for index, line in enumerate(new)}
+        unique = [(index, new_indices[line]) for index, line in enumerate(old) if counts[line] == new_counts[line] == 1]
+        for index, new_index in _longest_ordered(unique):
+            yield (at, index), (new_at, new_index)
+            at, new_at = index, new_index
+    yield (at, len(old)), (new_at, len(new))
 
 
-def _unique(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return (index in the old text, index in the new text) of each line that is unique in both."""
-    counts, new_counts, places = _counted(old), _counted(new), {line: place for place, line in enumerate(new)}
-    return [(place, places[line]) for place, line in enumerate(old) if counts[line] == new_counts[line] == 1]
-
-
-def _counted(lines: Sequence[Hashable]) -> Counter[Hashable]:
-    """Count the occurrences of each line, in pieces so that other threads can run."""
+def _count_lines(lines: Sequence[Hashable]) -> Counter[Hashable]:
+    """Count the occurrences of each line. Long texts are counted in pieces, so that other threads can run."""
     counts = Counter[Hashable]()
     for start in range(0, len(lines), _MANY):
         counts.update(lines[start : start + _MANY])
@@ -157,27 +153,24 @@ def merged(base: Sequence[Item], mine: Sequence[Item], theirs: Sequence[Item], *
     `both`: if both sides have inserted different lines at one index, insert those of `theirs` and then those of `mine`. Otherwise this is a
     collision.
     """
-    result, at = list[Item](), 0
-    for start, end, lines in _in_order(base, _replacements(base, mine), _replacements(base, theirs), both=both):
-        result += (*base[at:start], *lines)
-        at = end
-    return [*result, *base[at:]]
-
-
-def _in_order(base: Sequence[Item], mine: list[_Hunk[Item]], theirs: list[_Hunk[Item]], *, both: bool) -> Iterator[_Hunk[Item]]:
-    while mine and theirs:
-        one, other = mine[0], theirs[0]
+    my_hunks, their_hunks, ordered = _hunks_from(base, mine), _hunks_from(base, theirs), list[_Hunk[Item]]()
+    while my_hunks and their_hunks:
+        one, other = my_hunks[0], their_hunks[0]
         if one == other:
-            yield mine.pop(0)
-            theirs.pop(0)
+            ordered.append(my_hunks.pop(0))
+            their_hunks.pop(0)
         elif _is_before(other, one) or (both and one[:2] == other[:2] == (one[0], one[0])):
-            yield theirs.pop(0)
+            ordered.append(their_hunks.pop(0))
         elif _is_before(one, other):
-            yield mine.pop(0)
+            ordered.append(my_hunks.pop(0))
         else:
             start, end = min(one[0], other[0]), max(one[1], other[1])
             raise Collision(base[start:end], _side(base, one, start, end), _side(base, other, start, end))
-    yield from mine or theirs
+    result, at = list[Item](), 0
+    for start, end, lines in [*ordered, *my_hunks, *their_hunks]:
+        result += (*base[at:start], *lines)
+        at = end
+    return [*result, *base[at:]]
 
 
 def _is_before(one: _Hunk[Item], other: _Hunk[Item]) -> bool:
@@ -189,5 +182,5 @@ def _side(base: Sequence[Item], hunk: _Hunk[Item], start: int, end: int) -> Sequ
     return [*base[start : hunk[0]], *hunk[2], *base[hunk[1] : end]]
 
 
-def _replacements(base: Sequence[Item], other: Sequence[Item]) -> list[_Hunk[Item]]:
+def _hunks_from(base: Sequence[Item], other: Sequence[Item]) -> list[_Hunk[Item]]:
     return [(*removed, other[slice(*added)]) for removed, added in changes(base, other)]

@@ -69,9 +69,9 @@ def with_parts(document: Document, changed: Mapping[str, Document]) -> Document:
     """Return the document with the files in `changed` replaced, by name."""
     if not is_joined(document):
         return changed.get(MAIN, document)
-    now = {name: part.data for name, part in {**parts(document), **changed}.items()}
+    contents = {name: part.data for name, part in {**parts(document), **changed}.items()}
     order = list(dict.fromkeys(section.file or MAIN for section in document.sections))
-    return Document.parse(join([(name, now[name]) for name in (order if MAIN in order else [MAIN, *order])]))
+    return Document.parse(join([(name, contents[name]) for name in (order if MAIN in order else [MAIN, *order])]))
 
 
 def _boundary(name: str) -> bytes:
@@ -80,20 +80,18 @@ def _boundary(name: str) -> bytes:
 
 def first_lines(document: Document) -> Sequence[int]:
     """Return the line number of the header of each section, counted from 1 in the file of the section."""
-    known: Sequence[int] | None = document.cache.get(first_lines)
-    if known is None:
-        known = document.cache[first_lines] = _first_lines(document)
-    return known
-
-
-def _first_lines(document: Document) -> Sequence[int]:
-    first, number = [], document.preamble.count("\n")
+    cached: Sequence[int] | None = document.cache.get(first_lines)
+    if cached is not None:
+        return cached
+    numbers: list[int] = []
+    number = document.preamble.count("\n")
     for section in document.sections:
         if section.kind == BOUNDARY:
             number = section.text.count("\n") if section.file else document.preamble.count("\n")
-            first.append(1)
+            numbers.append(1)
             continue
         number += section.lead.count("\n")
-        first.append(number + 1)
+        numbers.append(number + 1)
         number += section.text.count("\n")
-    return first
+    document.cache[first_lines] = numbers
+    return numbers

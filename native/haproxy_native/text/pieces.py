@@ -19,7 +19,7 @@ def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
 
     A range has at most PIECE characters, unless it is a single line that is longer.
     """
-    newline = _newline(text)
+    newline: AnyStr = b"\n" if isinstance(text, bytes) else "\n"
     start = 0
     while start < len(text):
         check()
@@ -64,7 +64,7 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def apart(one: Sequence[object], other: Sequence[object]) -> tuple[slice, slice]:
-    """Return the ranges that differ: (range in `one`, range in `other`). The elements before and after these ranges are equal."""
+    """Return (range in `one`, range in `other`) of the elements that differ. All elements before and after these ranges are equal."""
     size, others = len(one), len(other)
     begin, most = 0, min(size, others)
     while begin + _STEP <= most and one[begin : begin + _STEP] == other[begin : begin + _STEP]:
@@ -106,7 +106,3 @@ def encoded(text: str) -> bytes:
     if len(text) <= PIECE or text.isascii():
         return text.encode("utf-8", "surrogateescape")
     return b"".join(text[start : start + PIECE].encode("utf-8", "surrogateescape") for start in range(0, len(text), PIECE))
-
-
-def _newline(text: AnyStr) -> AnyStr:
-    return b"\n" if isinstance(text, bytes) else "\n"

@@ -3,7 +3,7 @@
 Sections are immutable and shared between documents. So values that are computed from a section are stored in its `cache`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from haproxy_native.text.line import Line
@@ -82,7 +82,7 @@ class Section:
         return self._like(file=file)
 
     def with_lead(self, lead: str) -> "Section":
-        """Return a copy of the section with `lead` as the comment block above its header."""
+        """Return a copy of the section whose comment block above the header is replaced by `lead`."""
         if lead == self.lead:
             return self
         return self._like(lead=lead)
@@ -107,7 +107,7 @@ class Section:
         return made
 
     def apart_from(self, other: "Section") -> tuple[slice, slice]:
-        """Return the ranges of lines that differ: (range in this section, range in `other`). The lines before and after are equal."""
+        """Return (range in this section, range in `other`) of the lines that differ. All lines before and after are equal."""
         mark, begin, end = other.cache.get(_ORIGIN, (None, 0, 0))
         if mark and mark is self.cache.get(_MARK):
             return slice(begin, len(self.lines) - end), slice(begin, len(other.lines) - end)
@@ -120,11 +120,11 @@ class Section:
         return slice(begin + removed.start, begin + removed.stop), slice(begin + added.start, begin + added.stop)
 
     def part(self, places: slice) -> "Section":
-        """Return a copy of the section that has only the header and a range of its lines."""
+        """Return a copy of the section with its header and a range of its lines."""
         return self.with_lines((self.header, *self.lines[places]))
 
     def with_usual_indent(self, indent: str) -> "Section":
-        """Return a copy of the section with another indent for new lines. The indent of existing lines takes precedence."""
+        """Return a copy of the section with `indent` for new lines. If the section has lines, their indent takes precedence."""
         return self._like(usual_indent=indent)
 
     def _like(self, **changed: Any) -> "Section":
@@ -136,30 +136,34 @@ class Section:
         """Return the indices of the lines in snippets, and of the comments around them. The API treats these lines as plain text."""
         if self.kind not in SNIPPED:
             return frozenset()
-        places: frozenset[int] | None = self.cache.get(SNIPPET)
-        if places is None:
-            places = self.cache[SNIPPET] = frozenset(self._in_snippets() if SNIPPET in self.text else ())
-        return places
+        cached: frozenset[int] | None = self.cache.get(SNIPPET)
+        if cached is not None:
+            return cached
+        indices: set[int] = set()
+        if SNIPPET in self.text:
+            inside = False
+            for index, line in enumerate(self.lines):
+                words = line.text.split()
+                inside = inside or words[:2] == [SNIPPET, "BEGIN"]
+                if inside:
+                    indices.add(index)
+                    inside = words[:2] != [SNIPPET, "END"]
+        result = self.cache[SNIPPET] = frozenset(indices)
+        return result
 
     def as_read(self) -> "Section":
-        """Return a copy of the section in which the lines of snippets count as normal lines, as in HAProxy."""
+        """Return a copy of the section whose snippets are parsed like other lines, as HAProxy parses them."""
         if not self.snippets:
             return self
         read = self.with_lines(self.lines)
         read.cache[SNIPPET] = frozenset()
         return read
 
-    def _in_snippets(self) -> Iterator[int]:
-        inside = False
-        for place, line in enumerate(self.lines):
-            words = line.text.split()
-            inside = inside or words[:2] == [SNIPPET, "BEGIN"]
-            if inside:
-                yield place
-                inside = words[:2] != [SNIPPET, "END"]
-
     def outside_blocks(self, place: int) -> int:
-        """Return the index of the line that ends the conditional block or snippet around a line; `place` if the line is in neither."""
+        """Return the index of the last line of the conditional block or snippet that contains a line.
+
+        Return `place`, the index of the line, if the line is in neither.
+        """
         while place in self.snippets and place + 1 in self.snippets:
             place += 1
         depth = [0] * (len(self.lines) + 1)
@@ -172,7 +176,7 @@ class Section:
         return place if depth[end + 1] > 0 else end
 
     def between(self, previous: int | None, following: int | None) -> int:
-        """Return the index of the line after which to insert a new line, so that it is between two lines.
+        """Return the index of the line after which to insert a new line between two lines.
 
         `previous`: the index of the line above; None for the header. `following`: the index of the line below; None for the end of the
         section. The new line will be in the innermost conditional block that contains both lines, and above the comments of the following
@@ -201,7 +205,7 @@ class Section:
         if known is None:
             snippets, depth, known = self.snippets, 0, []
             for place, line in enumerate(self.lines):
-                depth = depth_behind([line], depth)
+                depth = depth_after([line], depth)
                 known.append(depth + (place in snippets and place + 1 in snippets))
             self.cache[DEPTHS] = known
         return known
@@ -226,7 +230,7 @@ class Section:
         return f"Section({self.kind} {self.name})"
 
 
-def depth_behind(lines: Iterable[Line], depth: int) -> int:
+def depth_after(lines: Iterable[Line], depth: int) -> int:
     """Return the number of open conditional blocks after some lines. `depth`: the number of open blocks before them."""
     for line in lines:
         word = line.args[0] if line.args else ""

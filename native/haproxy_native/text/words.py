@@ -66,7 +66,14 @@ def split(line: str) -> SplitLine:
         gap, word, mark = match.groups()
         if mark:
             begin = match.end(1)
-            end = _word_end(line, begin + len(word))
+            end = begin + len(word)
+            while end < len(line):
+                if line[end] == '"':
+                    end, _ = _weak_end(line, end)
+                elif piece := _PIECES.match(line, end):
+                    end = piece.end()
+                else:
+                    break
             word = line[begin:end]
         elif word:
             end = match.end()
@@ -76,17 +83,6 @@ def split(line: str) -> SplitLine:
         words.append(word)
         match = _NEXT.match(line, end)
     return SplitLine(tuple(gaps), tuple(words), line[end:])
-
-
-def _word_end(line: str, at: int) -> int:
-    while at < len(line):
-        if line[at] == '"':
-            at, _ = _weak_end(line, at)
-        elif match := _PIECES.match(line, at):
-            at = match.end()
-        else:
-            break
-    return at
 
 
 def _weak_end(text: str, at: int) -> tuple[int, bool]:
@@ -118,10 +114,10 @@ def is_word(text: str) -> bool:
 
 def quoted(text: str) -> str:
     """Return the text as one word in double quotes, in which HAProxy expands a `${VAR}`. Any other `$` is escaped."""
-    return '"' + _TO_ESCAPE.sub(_escaped, text) + '"'
+    return '"' + _TO_ESCAPE.sub(_escape_signs, text) + '"'
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape_signs(match: re.Match[str]) -> str:
     text = match[0]
     if len(text) == 1:
         return "\\" + text
@@ -177,27 +173,24 @@ def _read(word: str, value_of: Callable[[re.Match[str]], str]) -> str:
             quote = "" if quote else sign
             at += 1
         else:
-            size, text = _signified(word, at, weak=quote == '"')
-            out.append(text)
-            at += size
+            escape = _ESCAPE.match(word, at)
+            # Only weak quotes have an escape for `$`.
+            if escape and (quote == '"' or not escape[4]):
+                out.append(escape[1] or escape[4] or _CONTROLS.get(escape[2] or "") or chr(int(escape[3], 16)))
+                at = escape.end()
+            else:
+                out.append(sign)
+                at += 1
     return "".join(out)
 
 
 def normalized(word: str) -> str:
     """Return a word without the quotes and escapes that it does not need.
 
-    A word with a variable is returned unchanged, because only HAProxy knows its value. So is a word with an unclosed quote.
+    A word with a variable is returned unchanged, because only HAProxy knows the value of the variable. A word with an unclosed quote is
+    returned unchanged as well.
     """
     if not has_quotes(word) or not is_word(word):
         return word
     plain = unquoted(word)
     return plain if "$" not in plain and is_word(plain) and unquoted(plain) == plain else word
-
-
-def _signified(word: str, at: int, *, weak: bool) -> tuple[int, str]:
-    """Return (length, meaning) of an escape, or of a character that does not begin an escape."""
-    escape = _ESCAPE.match(word, at)
-    if not escape or (escape[4] and not weak):
-        return 1, word[at]
-    meaning = escape[1] or escape[4] or _CONTROLS.get(escape[2] or "") or chr(int(escape[3], 16))
-    return len(escape[0]), meaning

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.grammar.merge import identity, joined, misread, onto, regapped
+from haproxy_native.grammar.merge import first_misread, identity, join_pieces, with_gaps_of, write_onto
 from haproxy_native.grammar.synopsis import Chain, Group, Literal, MatchedWords, Options, Placeholder, Rest
 from haproxy_native.grammar.values import Integer, Text
 from haproxy_native.text.words import split
@@ -23,7 +23,7 @@ def edited(line: str, **values: object) -> str:
     old = split(line)
     parts = CHAIN.parts(old.words)
     assert parts is not None
-    return joined(onto(old, parts, CHAIN.written(values), CHAIN), old.tail).join()
+    return join_pieces(write_onto(old, parts, CHAIN.written(values), CHAIN), old.tail).join()
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_only_what_is_asked_for_changes(line: str, values: dict[str, object], ex
 
 
 def test_words_take_the_gaps_of_those_they_replace() -> None:
-    assert regapped([("\t", "a"), ("  ", "b")], ["c", "d", "e"]) == [("\t", "c"), ("  ", "d"), (" ", "e")]
+    assert with_gaps_of([("\t", "a"), ("  ", "b")], ["c", "d", "e"]) == [("\t", "c"), ("  ", "d"), (" ", "e")]
 
 
 def test_a_row_is_known_by_its_turn_and_an_option_by_its_name() -> None:
@@ -60,5 +60,5 @@ def test_a_piece_that_is_read_as_something_else_is_found() -> None:
     right, wrong = CHAIN.parts(["x", "n", "a", "1"]), CHAIN.parts(["x", "n", "a", "one"])
     assert right is not None
     assert wrong is not None
-    assert misread(pieces, right, CHAIN) is None
-    assert misread(pieces, wrong, CHAIN) == pieces[2]
+    assert first_misread(pieces, right, CHAIN) is None
+    assert first_misread(pieces, wrong, CHAIN) == pieces[2]

@@ -8,7 +8,7 @@ import pytest
 
 from haproxy_native.grammar.load import grammar
 from haproxy_native.grammar.rows import canonical, change_rows
-from haproxy_native.grammar.section_shape import changed
+from haproxy_native.grammar.section_shape import apply_edits
 from haproxy_native.text.section import CONDITIONALS, Section
 
 RULE = grammar().line("http_request_rule")
@@ -28,7 +28,7 @@ def rule(text: str) -> Row:
 def edited(text: str, wanted: list[Row]) -> Section:
     section = Section("backend", "b", text)
     lines = [(place, section.lines[place]) for place, _ in rows(section)]
-    return changed(section, change_rows(RULE, lines, wanted, section))
+    return apply_edits(section, change_rows(RULE, lines, wanted, section))
 
 
 def short(text: str) -> str:

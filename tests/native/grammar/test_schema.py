@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.grammar.schema import Schemas, arranged, has_no_value, is_switch, keyword_of
+from haproxy_native.grammar.schema import Schemas, arrange, has_no_value, is_switch, keyword_of
 
 DOCUMENT: dict[str, Any] = {
     "components": {
@@ -63,7 +63,7 @@ def test_what_is_told_by_a_word_alone(schema: dict[str, Any], note: dict[str, An
 
 def test_members_are_arranged_at_every_depth() -> None:
     order = {"a": {}, "b": {"c": {}, "d": {}}}
-    assert str(arranged({"b": [{"d": 1, "c": 2}], "a": 3}, order)) == "{'a': 3, 'b': [{'c': 2, 'd': 1}]}"
-    assert str(arranged({"z": 1, "a": 2}, order)) == "{'a': 2, 'z': 1}", "what is not declared comes last"
-    assert arranged("text", order) == "text"
+    assert str(arrange({"b": [{"d": 1, "c": 2}], "a": 3}, order)) == "{'a': 3, 'b': [{'c': 2, 'd': 1}]}"
+    assert str(arrange({"z": 1, "a": 2}, order)) == "{'a': 2, 'z': 1}", "what is not declared comes last"
+    assert arrange("text", order) == "text"
     assert SCHEMAS.order(SCHEMAS.named("whole")) == {"a": {}, "b": {}}

@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue, ReadOnly, UnknownMember
-from haproxy_native.objects.bound import bound_type, checked, children_of, made, read, refuse_unknown
+from haproxy_native.objects.bound import bound_type, check_object, children_of, new_object, object_of_file, refuse_unknown
 from tests.native.objects.text import configuration
 
 SERVERS, BACKENDS = resources()["servers"], resources()["backends"]
@@ -14,7 +14,7 @@ SERVER = bound_type(SERVERS)
 
 
 def server(**members: Any) -> Any:
-    return made(SERVER, {"name": "a", "address": "b", **members}, "server a")
+    return new_object(SERVER, {"name": "a", "address": "b", **members}, "server a")
 
 
 @pytest.mark.parametrize("name", ["check_ssl", "check-ssl"])
@@ -31,7 +31,7 @@ def test_an_unknown_member_is_refused_with_the_nearest() -> None:
     with pytest.raises(UnknownMember, match="server a has no member wieght, did you mean weight?"):
         server().wieght = 5
     with pytest.raises(UnknownMember, match="did you mean address?"):
-        made(SERVER, {"name": "a", "adress": "b"}, "server a")
+        new_object(SERVER, {"name": "a", "adress": "b"}, "server a")
     with pytest.raises(AttributeError):
         server().nothing = 1
 
@@ -58,11 +58,11 @@ def test_what_is_assigned_inside_is_checked_when_it_is_written() -> None:
     assert own.balance
     own.balance.algorithm = "fastest"  # type: ignore[assignment]
     with pytest.raises(BadValue, match="balance.algorithm"):
-        checked(own)
+        check_object(own)
 
 
 def test_a_value_of_the_file_that_the_schema_does_not_allow_is_there() -> None:
-    assert read(SERVER, {"name": "a", "address": "b", "port": 99999}, "server a").as_object()["port"] == 99999
+    assert object_of_file(SERVER, {"name": "a", "address": "b", "port": 99999}, "server a").as_object()["port"] == 99999
 
 
 def test_an_object_that_belongs_to_no_change_refuses() -> None:

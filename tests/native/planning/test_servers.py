@@ -73,4 +73,4 @@ def test_the_words_of_a_whole_server() -> None:
 
 
 def test_members_that_the_line_drops() -> None:
-    assert Servers(grammar()).unsaid() >= {"no_tlsv12", "no_sslv3", "force_tlsv12"}
+    assert Servers(grammar()).wordless_members() >= {"no_tlsv12", "no_sslv3", "force_tlsv12"}
