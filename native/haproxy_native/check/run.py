@@ -52,7 +52,7 @@ def haproxy_environment(environ: Mapping[str, str], in_force: Iterable[Path]) ->
     for path in in_force:
         # Reading a pipe or a device could block for ever.
         with suppress(OSError):
-            named |= {name.decode() for name in _named(path.read_bytes(), others)} if path.is_file() else set()
+            named |= {name.decode() for name in _names_in_references(path.read_bytes(), others)} if path.is_file() else set()
     return {name: value for name, value in command_environment(environ).items() if name in named or _READ.fullmatch(name)}
 
 
@@ -61,8 +61,8 @@ def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if not _OWN.fullmatch(name)}
 
 
-def _named(text: bytes, names: set[bytes]) -> set[bytes]:
-    """Return the names that occur in a line with a variable reference."""
+def _names_in_references(text: bytes, names: set[bytes]) -> set[bytes]:
+    """Return those of `names` that occur in a line that refers to variables."""
     named: set[bytes] = set()
     for sign in _SIGNS:
         at = text.find(sign)
