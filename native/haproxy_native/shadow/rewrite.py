@@ -11,7 +11,7 @@ conditions"; section 7.3.1, converter `set-var`)
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -268,32 +268,26 @@ class _Rewriter:
             self._add(own)
         self.shadow.text = "".join(f"{line}\n" for line in self._lines)
         for number, place in self.shadow.places.items():
-            self._classify(number, place)
-
-    def _classify(self, number: int, place: SourceLine) -> None:
-        own = place.text.split(None, 2)
-        if own[0] == definition() and len(own) > 1:
-            self.shadow.acls.setdefault((place.section, own[1]), []).append(place)
-        for pattern, why in unknown():
-            if pattern.search(place.text):
-                self.shadow.doubt(place, why)
-        if health().search(place.text):
-            self.shadow.by_health.setdefault(place.section, []).append(place)
-        if own[0] == words()["silent"] and len(own) > 1:
-            self.shadow.silent.setdefault(own[1], []).append(number)
-        self.shadow.has_tables = self.shadow.has_tables or own[0] in words()["tables"]
+            first, *rest = place.text.split(None, 2)
+            if first == definition() and rest:
+                self.shadow.acls.setdefault((place.section, rest[0]), []).append(place)
+            for pattern, why in unknown():
+                if pattern.search(place.text):
+                    self.shadow.doubt(place, why)
+            if health().search(place.text):
+                self.shadow.by_health.setdefault(place.section, []).append(place)
+            if first == words()["silent"] and rest:
+                self.shadow.silent.setdefault(rest[0], []).append(number)
+            self.shadow.has_tables = self.shadow.has_tables or first in words()["tables"]
 
     def _add(self, *templates: str) -> None:
         for template in templates:
             if template not in self._made:
-                self._made[template] = self._filled(template)
+                fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]
+                names = {name: self._directory / name for name in (CLI, PEER)}
+                values: dict[str, Any] = {"buffer": BUFFER, "longest": BUFFER - 1000, "fields": "|".join(fields)}
+                self._made[template] = template.format(**names, **values, error_fields="|".join(_ERROR_FIELDS))
             self._lines.append(self._made[template])
-
-    def _filled(self, template: str) -> str:
-        fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]
-        names = {name: self._directory / name for name in (CLI, PEER)}
-        values: dict[str, Any] = {"buffer": BUFFER, "longest": BUFFER - 1000, "fields": "|".join(fields)}
-        return template.format(**names, **values, error_fields="|".join(_ERROR_FIELDS))
 
     def _rewrite_section(self, section: Section) -> None:
         if section.kind == BOUNDARY:
@@ -308,8 +302,14 @@ class _Rewriter:
             if text := self._rewrite_line(section, line, place) if is_kept else _conditional_line(line):
                 self._lines.append(text)
                 self.shadow.places[len(self._lines)] = place
-        if is_kept:
-            self._add_additions(section)
+        if not is_kept:
+            return
+        additions = words()["additions"]
+        if section.kind in words()["proxies"]:
+            self._add(*additions["proxy"])
+        if section.kind in words()["listening"]:
+            self._add(*additions["listening"])
+        self._add(*additions.get(section.kind, ()))
 
     def _rewrite_above(self, text: str, file: str | None) -> None:
         """Rewrite the lines above the first section of a file."""
@@ -319,14 +319,6 @@ class _Rewriter:
             if written := _conditional_line(line):
                 self._lines.append(written)
                 self.shadow.places[len(self._lines)] = SourceLine(file, number, line.text.strip(), "")
-
-    def _add_additions(self, section: Section) -> None:
-        own = words()["additions"]
-        if section.kind in words()["proxies"]:
-            self._add(*own["proxy"])
-        if section.kind in words()["listening"]:
-            self._add(*own["listening"])
-        self._add(*own.get(section.kind, ()))
 
     def _rewrite_line(self, section: Section, line: Line, place: SourceLine) -> str:
         own = [_bare(word) for word in line.words]
@@ -338,21 +330,18 @@ class _Rewriter:
             self.shadow.doubt(place, f"what {own[0]} is")
             return ""
         if section.kind == "global":
-            return self._rewrite_global(own)
+            about = words()["global"]
+            if own[0] == about["base"] and own[1:2] in (["config"], ["parent"]):
+                return f"{own[0]} origin {self._home if own[1] == 'config' else self._home.parent}"
+            if own[0].startswith(tuple(about["dropped"])) or not own[0].startswith(tuple(about["kept"])):
+                return ""
+            return " ".join(own)
         if section.kind in words()["proxies"]:
             return self._rewrite_proxy_line(section, own, place)
         rest = words()["others"].get(section.kind, {})
         if own[0] in rest.get("dropped", ()) or own[0] not in rest.get("kept", own):
             return ""
         return " ".join(drop_words(own, rest.get("without", {})))
-
-    def _rewrite_global(self, own: list[str]) -> str:
-        about = words()["global"]
-        if own[0] == about["base"] and own[1:2] in (["config"], ["parent"]):
-            return f"{own[0]} origin {self._home if own[1] == 'config' else self._home.parent}"
-        if own[0].startswith(tuple(about["dropped"])) or not own[0].startswith(tuple(about["kept"])):
-            return ""
-        return " ".join(own)
 
     def _rewrite_proxy_line(self, section: Section, own: list[str], place: SourceLine) -> str:
         about = words()["proxy"]
@@ -361,9 +350,17 @@ class _Rewriter:
         if own[0] == words()["listener"]["begins"]:
             return self._rewrite_listener(section, own, place)
         if (before := about["servers"].get(own[0])) is not None:
-            return self._rewrite_server(own, before)
+            if isinstance(before, str):
+                return before.format(echo=ECHO)
+            if before:
+                return " ".join([*own[:before], ECHO, *keep_words(own[before + 1 :], server_words())])
+            options = keep_words(own[1:], server_words())
+            return " ".join([own[0], *options]) if options else ""
         if own[0] in about["filters"]["begin"]:
-            return self._rewrite_filter(own, place)
+            if own[1:2] and own[1] in about["filters"]["kept"]:
+                return " ".join(own)
+            self.shadow.doubt(place, f"what {' '.join(own[:2])} does")
+            return ""
         if replaced := next((text for phrase, text in about["replaced"].items() if begins(own, phrase)), ""):
             return str(replaced)
         return self._rewrite_rule(drop_words(own, about["without"].get(own[0], {})), place)
@@ -379,21 +376,6 @@ class _Rewriter:
         is_tls, mode = about["tls"] in words_, self._modes.mode_of(section)
         self.shadow.listeners.append(FrontendListener(section.name, place, own[1], name, socket, is_tls, mode))
         return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *words_])
-
-    def _rewrite_server(self, own: list[str], before: int | str) -> str:
-        if isinstance(before, str):
-            return before.format(echo=ECHO)
-        words = keep_words(own[before + 1 :], server_words())
-        if not before:
-            words = keep_words(own[1:], server_words())
-            return " ".join([own[0], *words]) if words else ""
-        return " ".join([*own[:before], ECHO, *words])
-
-    def _rewrite_filter(self, own: list[str], place: SourceLine) -> str:
-        if own[1:2] and own[1] in words()["proxy"]["filters"]["kept"]:
-            return " ".join(own)
-        self.shadow.doubt(place, f"what {' '.join(own[:2])} does")
-        return ""
 
     def _rewrite_rule(self, own: list[str], place: SourceLine) -> str:
         about = words()["rules"]
@@ -412,11 +394,17 @@ class _Rewriter:
             own = [*own[:at], _NOTHING[variable], "int(0)", *own[condition_at(own, at) :]]
         elif action == about["level_action"]:
             own[at + 1 : at + 2] = [about["level"]]
-        start = at if family in about["plain"] else at + 1
-        text = marked(own, start, variable, self._marker(place))
-        return " ".join(self._shortened(text, condition_at(text, start) + 1) if len(text) > MOST_WORDS else text)
 
-    def _shortened(self, own: list[str], at: int) -> list[str]:
+        def add_mark(mark: Mark) -> str:
+            identifier = _base_36(len(self.shadow.rules))
+            self.shadow.rules[identifier] = MarkedRule(place, mark.term)
+            return identifier
+
+        start = at if family in about["plain"] else at + 1
+        text = marked(own, start, variable, add_mark)
+        return " ".join(self._shorten_rule(text, condition_at(text, start) + 1) if len(text) > MOST_WORDS else text)
+
+    def _shorten_rule(self, own: list[str], at: int) -> list[str]:
         """Shorten a rule whose condition begins at word `at`: replace anonymous terms by names, and define the names on lines before it."""
         out = own[:at]
         for term in terms(own[at:]):
@@ -429,17 +417,9 @@ class _Rewriter:
             out += [*term[:opening], term[opening].removesuffix("{") + name]
         return out
 
-    def _marker(self, place: SourceLine) -> Callable[[Mark], str]:
-        def new(mark: Mark) -> str:
-            identifier = _in_letters(len(self.shadow.rules))
-            self.shadow.rules[identifier] = MarkedRule(place, mark.term)
-            return identifier
-
-        return new
-
 
 def _bare(word: str) -> str:
-    """Return a word without quotes if these have no meaning, since the patterns identify keywords by their letters."""
+    """Return a word without its quotes if they have no meaning, because the patterns in words.toml match unquoted keywords."""
     return bare if "$" not in word and _KEYWORD.fullmatch(bare := unquoted(word)) else word
 
 
@@ -454,7 +434,8 @@ class _Modes:
             if section.kind in words()["proxies"]:
                 header = section.header.words
                 above = named.get(header[header.index("from") + 1], last) if "from" in header[1:-1] else last
-                mode = self._modes[id(section)] = next(_own_modes(section), above)
+                own = (_bare(line.words[1]) for line in reversed(section.lines) if len(line.words) > 1 and _bare(line.words[0]) == "mode")
+                mode = self._modes[id(section)] = next(own, above)
                 if section.kind == words()["proxies"][0]:
                     last = named[section.name] = mode
 
@@ -466,16 +447,12 @@ class _Modes:
         return not is_proxy or self.mode_of(section) in words()["modes"]
 
 
-def _own_modes(section: Section) -> Iterator[str]:
-    return (_bare(line.words[1]) for line in reversed(section.lines) if len(line.words) > 1 and _bare(line.words[0]) == "mode")
-
-
 def _conditional_line(line: Line) -> str:
-    """Return a conditional line (`.if`), which may enclose other sections; empty for any other line."""
+    """Return the text of a conditional line (`.if`), which may enclose other sections; empty for other lines."""
     return " ".join(line.words) if line.words and line.words[0] in CONDITIONALS else ""
 
 
-def _in_letters(number: int) -> str:
+def _base_36(number: int) -> str:
     digits, text = "0123456789abcdefghijklmnopqrstuvwxyz", ""
     while True:
         number, rest = divmod(number, len(digits))

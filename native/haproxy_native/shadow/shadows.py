@@ -41,7 +41,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class ShadowClient:
-    """Sends requests to the shadow of a text, and to a new one whenever the shadow is spent."""
+    """Sends requests to the shadow of a text, and to a new shadow if the former one is spent."""
 
     # The rewritten text.
     shadow: Shadow
@@ -70,10 +70,6 @@ class _Use:
     callers: list[Account]
 
 
-async def _unknown() -> Path | None:
-    return None
-
-
 class Shadows:
     """Owns the shadow processes. At most `MOST` texts are in use at once; other callers wait for their turn (haproxy_native.shares).
 
@@ -81,7 +77,7 @@ class Shadows:
     """
 
     def __init__(
-        self, binary: str, home: Path, in_force: Callable[[], Sequence[Path]], directory: Callable[[], Awaitable[Path | None]] = _unknown
+        self, binary: str, home: Path, in_force: Callable[[], Sequence[Path]], directory: Callable[[], Awaitable[Path | None]] | None = None
     ) -> None:
         # A path holds in every working directory.
         self._binary = os.path.abspath(binary) if "/" in binary else binary
@@ -100,7 +96,7 @@ class Shadows:
         and ShareExceeded.
         """
         async with self._hold_slot(caller, key):
-            entry = self._usable(key) or await self._new(document, key, files)
+            entry = self._usable(key) or await self._start_shadow(document, key, files)
             entry.users += 1
             if entry.timer:
                 entry.timer.cancel()
@@ -108,7 +104,14 @@ class Shadows:
                 # All callers of a text wait for one start.
                 yield await asyncio.shield(entry.starting)
             finally:
-                self._release(key, entry)
+                entry.users -= 1
+                loop = asyncio.get_running_loop()
+                entry.unused_since = loop.time()
+                if not entry.users and entry.starting.done():
+                    entry.timer = loop.call_later(IDLE_SECONDS, self._end_if_unused, key, entry)
+                elif not entry.users and self._entries.get(key) is entry:
+                    # Its callers have been cancelled during the start.
+                    self._end(key)
 
     @asynccontextmanager
     async def _hold_slot(self, caller: Account, key: bytes) -> AsyncIterator[None]:
@@ -150,38 +153,21 @@ class Shadows:
         entry = self._entries.get(key)
         return entry if entry and not entry.ended else None
 
-    async def _new(self, document: Document, key: bytes, files: Files) -> _Entry:
+    async def _start_shadow(self, document: Document, key: bytes, files: Files) -> _Entry:
         async with self._lock:
             if (entry := self._usable(key)) is None:
                 if key in self._entries:
                     await self._end(key)
-                await self._make_room()
-                entry = self._entries[key] = _Entry(
-                    asyncio.create_task(
-                        start(document, self._binary, self._home, self._in_force(), files=files, directory=await self._directory())
-                    )
-                )
+                # End the shadows that have been unused longest, until one more may run. Shadows in use stay: `_turns` limits how many
+                # texts are in use at once.
+                while len(self._entries) >= MOST and (unused := [key for key, shadow in self._entries.items() if not shadow.users]):
+                    await self._end(min(unused, key=lambda key: self._entries[key].unused_since))
+                directory = await self._directory() if self._directory else None
+                starting = start(document, self._binary, self._home, self._in_force(), files=files, directory=directory)
+                entry = self._entries[key] = _Entry(asyncio.create_task(starting))
             return entry
 
-    async def _make_room(self) -> None:
-        """End the shadows that have been unused longest, until one more may run.
-
-        Shadows in use stay: `_turns` limits how many texts are in use at once.
-        """
-        while len(self._entries) >= MOST and (unused := [key for key, shadow in self._entries.items() if not shadow.users]):
-            await self._end(min(unused, key=lambda key: self._entries[key].unused_since))
-
-    def _release(self, key: bytes, entry: _Entry) -> None:
-        entry.users -= 1
-        loop = asyncio.get_running_loop()
-        entry.unused_since = loop.time()
-        if not entry.users and entry.starting.done():
-            entry.timer = loop.call_later(IDLE_SECONDS, self._idle, key, entry)
-        elif not entry.users and self._entries.get(key) is entry:
-            # Its callers have been cancelled during the start.
-            self._end(key)
-
-    def _idle(self, key: bytes, entry: _Entry) -> None:
+    def _end_if_unused(self, key: bytes, entry: _Entry) -> None:
         if self._entries.get(key) is entry and not entry.users:
             self._end(key)
 
