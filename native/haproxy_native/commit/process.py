@@ -37,7 +37,7 @@ from haproxy_native.process_state import (
     TargetChanged,
 )
 from haproxy_native.runtime import commands
-from haproxy_native.runtime.verification import prove, server_limits, server_rows
+from haproxy_native.runtime.verification import server_limits, server_rows, verify_checks
 from haproxy_native.text.document import Document
 from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
@@ -384,7 +384,7 @@ async def _is_done(context: CommitContext, plan: Plan) -> bool:
     if plan.reasons or not all(command.check for command in plan.commands):
         return False
     try:
-        await prove(context.runtime, [(command.text, command.check) for command in plan.commands if command.check])
+        await verify_checks(context.runtime, [(command.text, command.check) for command in plan.commands if command.check])
     except RuntimeFailure:
         return False
     return True

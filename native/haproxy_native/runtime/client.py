@@ -175,7 +175,7 @@ class Runtime:
 
         Before 3.2 a master opens a connection to its worker for every single command, so the worker's own socket is ten times as fast.
         """
-        if len(commands) > MANY and self.master and not self.capabilities.relays and (socket := await self._larger()):
+        if len(commands) > MANY and self.master and not self.capabilities.relays and (socket := await self._find_stats_socket()):
             return await socket.send_each(commands)
         replies = await self._send_somewhere(lambda socket: socket.send_each(commands, relayed=self.capabilities.relays), commands)
         for command, reply in zip(commands, replies, strict=True):
@@ -185,17 +185,29 @@ class Runtime:
     async def execute(self, command: str, payload: str | None = None) -> str:
         """Make a change, and return HAProxy's answer. Raises RuntimeRefused with HAProxy's message, RuntimeAbsent if no worker answers.
 
-        A worker that is stopping refuses every change, so the command is sent again to its successor.
+        A worker that is stopping refuses every change, so the command is sent again to its successor. Raises RuntimeAbsent if no successor
+        answers within `SUCCESSION` seconds.
         """
         answer = await self.send(command, payload)
         if answers.refusal(answer) == answers.PROXY_STOPPED:
-            answer = await self._send_to_successor(command, payload)
+            # The worker is stopping, or the proxy is disabled. A refusal by a worker that is not stopping is final.
+            deadline = asyncio.get_running_loop().time() + SUCCESSION
+            while True:
+                if asyncio.get_running_loop().time() >= deadline:
+                    raise RuntimeAbsent(f"{self.address}: the worker is stopping, and no other worker answers")
+                if serving := await self._serving_worker():
+                    answer = await self.send(command, payload)
+                    if answers.refusal(answer) != answers.PROXY_STOPPED or await self._serving_worker() == serving:
+                        break
+                await asyncio.sleep(POLL)
         if (refusal := answers.refusal(answer)) is not None:
             raise self._refused(refusal, command)
         return answer
 
     async def read_dump(self, command: str, head: str, sink: AnswerSink | None = None) -> str:
-        """Return a dump. Raises RuntimeRefused if the answer is neither empty nor begins with the regular expression `head`.
+        """Send a command that dumps a list, and return the answer. Raises RuntimeRefused if it neither is empty nor matches `head`.
+
+        `head`: a regular expression for the beginning of the answer.
 
         With a `sink`, which receives the dump piece by piece, only the beginning of the dump is returned.
         """
@@ -222,16 +234,16 @@ class Runtime:
         return self.capabilities
 
     async def _send_somewhere(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
-        """Send as `_send_once_more` does. If the request is too long for a master's socket, send it through a stats socket."""
+        """Call `_send_once_more`. If the request is too long for a master's socket, send the request through a stats socket."""
         try:
             return await self._send_once_more(work, commands)
         except RequestTooLong:
-            if (socket := await self._larger()) is None:
+            if (socket := await self._find_stats_socket()) is None:
                 raise
             return await work(socket)
 
     async def _send_once_more(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
-        """Send through the socket in use. If it does not answer, send again through another socket, unless that may repeat a change."""
+        """Send through the socket in use. If the socket does not answer, send again through another, unless that may repeat a change."""
         asks_who = list(commands) == [_WHO]
         if self._socket is None:
             await self._reconnect(expected=asks_who)
@@ -243,21 +255,6 @@ class Runtime:
                 raise
             await self._reconnect(expected=asks_who)
             return await work(self._socket)
-
-    async def _send_to_successor(self, command: str, payload: str | None) -> str:
-        """Send a command again that was refused because the worker is stopping, or because the proxy is disabled.
-
-        Waits until the worker that answers is not stopping. Raises RuntimeAbsent if there is none within `SUCCESSION` seconds.
-        """
-        deadline = asyncio.get_running_loop().time() + SUCCESSION
-        while asyncio.get_running_loop().time() < deadline:
-            serving = await self._serving_worker()
-            if serving:
-                answer = await self.send(command, payload)
-                if answers.refusal(answer) != answers.PROXY_STOPPED or await self._serving_worker() == serving:
-                    return answer
-            await asyncio.sleep(POLL)
-        raise RuntimeAbsent(f"{self.address}: the worker is stopping, and no other worker answers")
 
     async def _serving_worker(self) -> Worker | None:
         """Return the worker that answers; None if it is stopping."""
@@ -276,7 +273,7 @@ class Runtime:
         if answer.startswith(answers.UNKNOWN):
             raise self._refused(answers.first_words(answer), command)
 
-    async def _larger(self) -> Socket | None:
+    async def _find_stats_socket(self) -> Socket | None:
         """Return a stats socket of the same worker and level, which accepts longer requests than the master's; None if there is none."""
         pid = await self.worker_pid()
         for place in self._stats:

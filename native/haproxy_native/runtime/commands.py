@@ -22,7 +22,7 @@ from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import MOST, argument, ip_literal, number
 from haproxy_native.runtime.client import MANY, Runtime
 from haproxy_native.runtime.responses import refused
-from haproxy_native.runtime.verification import BACKENDS, SERVERS, BackendIs, Check, Gone, Limit, Shows, is_disabled, prove
+from haproxy_native.runtime.verification import BACKENDS, SERVERS, BackendIs, Check, Gone, Limit, Shows, is_disabled, verify_checks
 
 STATES = ("ready", "drain", "maint")
 # HAProxy refuses to delete a server in maintenance while its sessions have not ended.
@@ -103,7 +103,12 @@ class Idle(Command):
 
     async def execute(self, runtime: Runtime) -> None:
         deadline = asyncio.get_running_loop().time() + self.patience
-        while sessions := self._sessions(await runtime.send(self.text)):
+        while True:
+            rows = [row for row in answers.table(await runtime.send(self.text)) if row.get("pxname") == self.backend]
+            # By the name of the server; `BACKEND` counts the sessions of the whole backend.
+            sessions = {row["svname"]: int(row["scur"]) for row in rows if row["scur"] not in ("", "0")}
+            if not sessions:
+                return
             if asyncio.get_running_loop().time() >= deadline:
                 of_backend = sessions.pop("BACKEND", 0)
                 counts = [f"{count} on server {server}" for server, count in sessions.items()]
@@ -111,11 +116,6 @@ class Idle(Command):
                     counts.append(f"{others} without a server")
                 raise RuntimeBusy(f"backend {self.backend} still has sessions: {', '.join(counts)}", self.text)
             await asyncio.sleep(_POLL)
-
-    def _sessions(self, answer: str) -> dict[str, int]:
-        """Return the number of sessions of each server, and of the whole backend under `BACKEND`, without zeros."""
-        rows = (row for row in answers.table(answer) if row.get("pxname") == self.backend)
-        return {row["svname"]: int(row["scur"]) for row in rows if row["scur"] not in ("", "0")}
 
 
 class Step(Protocol):
@@ -285,7 +285,7 @@ async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
         await _refuse_disabled(runtime, commands)
         for batch in _batches(runtime, commands):
             await _send_batch(runtime, batch, done)
-        await prove(runtime, [(command.text, command.check) for command in commands if command.check], patience=PROOF_PATIENCE)
+        await verify_checks(runtime, [(command.text, command.check) for command in commands if command.check], patience=PROOF_PATIENCE)
     except RuntimeRefused:
         # Without a complete undo the caller reloads.
         with suppress(RuntimeFailure):
@@ -307,21 +307,24 @@ async def _refuse_disabled(runtime: Runtime, commands: Sequence[Command]) -> Non
 
 def _batches(runtime: Runtime, commands: Sequence[Command]) -> Iterator[list[Command]]:
     """Group adjacent commands that can be sent together, if there are more than MANY and the master relays them over one connection."""
-    together = len(commands) > MANY and runtime.capabilities.relays
-    for key, some in itertools.groupby(commands, lambda command: together and _batch_key(command)):
-        group = list(some)
+    can_batch = len(commands) > MANY and runtime.capabilities.relays
+
+    def key_of_batch(command: Command) -> str:
+        """Return a key that is equal for commands that may be sent together; empty for a command that waits or deletes."""
+        if not can_batch or type(command) is not Command or command.patience or command.text.startswith("del "):
+            return ""
+        return "publication" if isinstance(command.check, BackendIs) and command.check.published else "plain"
+
+    for key, adjacent in itertools.groupby(commands, key_of_batch):
+        group = list(adjacent)
         yield from [group] if key else ([command] for command in group)
 
 
-def _batch_key(command: Command) -> str:
-    """Return a key that is equal for commands that may be sent together; empty for a command that waits or deletes."""
-    if type(command) is not Command or command.patience or command.text.startswith("del "):
-        return ""
-    return "publication" if isinstance(command.check, BackendIs) and command.check.published else "plain"
-
-
 async def _send_batch(runtime: Runtime, batch: Sequence[Command], done: list[Command]) -> None:
-    """Send commands together. Appends to `done` those that HAProxy executed, even after a refused one. Raises like `Command.execute`."""
+    """Send commands together, and append the commands that HAProxy executed to `done`, even if it refused one before them.
+
+    Raises like `Command.execute`.
+    """
     if len(batch) == 1:
         await batch[0].execute(runtime)
         done.append(batch[0])
@@ -337,7 +340,7 @@ async def _send_batch(runtime: Runtime, batch: Sequence[Command], done: list[Com
 
 
 def _set(template: str, backend: str, server: str, *words: str | int, **shown: object) -> Command:
-    """Build a command that changes a server. `shown` are the members that a re-read must show; without them only the answer counts."""
+    """Build a command that changes a server. `shown`: the members of ServerState that a re-read must show, if any."""
     text = template.format(_path(backend, server), *map(argument, words))
     return Command(text, Shows(backend, server, tuple(shown.items())) if shown else None)
 

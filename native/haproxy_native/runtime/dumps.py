@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from operator import contains, itemgetter
 
@@ -83,7 +83,13 @@ class MapDump(LineSink):
         self._pieces: list[bytes] = []
 
     def take_lines(self, lines: bytes) -> None:
-        self._pieces.append(_plain_entries(lines) or b"".join(_escaped_entries(lines)))
+        if plain := _plain_entries(lines):
+            self._pieces.append(plain)
+            return
+        for line in lines.decode("utf-8", "surrogateescape").split("\n"):
+            if line.startswith("0x"):
+                reference, key, value = (*line.split(" ", 2), "", "")[:3]
+                self._pieces.append(b'{"id":%b,"key":%b,"value":%b},' % (_json(reference), _json(key), _json(value)))
 
     @property
     def body(self) -> bytes:
@@ -104,13 +110,6 @@ def _plain_entries(lines: bytes) -> bytes:
     woven[::2] = words
     woven[3::4] = [_VALUE] * count
     return b"".join([_ID, b"".join(woven).replace(b"\n", _END + _ID), _END])
-
-
-def _escaped_entries(lines: bytes) -> Iterator[bytes]:
-    for line in lines.decode("utf-8", "surrogateescape").split("\n"):
-        if line.startswith("0x"):
-            reference, key, value = (*line.split(" ", 2), "", "")[:3]
-            yield b'{"id":%b,"key":%b,"value":%b},' % (_json(reference), _json(key), _json(value))
 
 
 STATISTICS_HEAD = "# pxname,"
@@ -188,9 +187,8 @@ class RowConverter:
         filled = bytes(map(bool, values))
         template = self._templates.get(filled)
         if template is None:
-            template = self._templates[filled] = b"".join([member for member, there in zip(self._members, filled, strict=True) if there])[
-                1:
-            ]
+            members = b"".join([member for member, is_filled in zip(self._members, filled, strict=True) if is_filled])
+            template = self._templates[filled] = members.removeprefix(b",")
         kind, service, proxy = self._about(cells)
         if kind not in _KINDS or (self._wanted and not self._is_wanted(kind, service.decode(), proxy.decode())):
             return b""

@@ -167,8 +167,8 @@ class SetEntry:
 
     async def apply(self, runtime: Runtime) -> None:
         await runtime.execute(self.command)
-        now = await find_entry(runtime, self.name, self.key)
-        if now is None or now.value != self.value:
+        entry = await find_entry(runtime, self.name, self.key)
+        if entry is None or entry.value != self.value:
             raise RuntimeRefused(f"unable to parse '{self.value}'.", self.command)
 
     async def undo(self, runtime: Runtime) -> None:

@@ -143,7 +143,7 @@ _WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])|-")
 
 
 def process_info(facts: Mapping[str, str], known: frozenset[str]) -> dict[str, Any]:
-    """Return the values of `show info` with the API's names and types, as far as `known` contains the name.
+    """Return the values of `show info` with the API's names and types. Omits names that are not in `known`.
 
     `release_date` is always present.
     """

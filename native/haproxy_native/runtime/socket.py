@@ -87,36 +87,34 @@ class DumpLock:
 
         A dump runs to its end even if the caller is cancelled.
         """
-        if any(map(_DELETION.match, commands)):
-            return await self._run_deletion(work)
-        if not any(map(_DUMP.match, commands)):
+        is_deletion = any(map(_DELETION.match, commands))
+        if not is_deletion and not any(map(_DUMP.match, commands)):
             return await work()
         await self._wait_until(lambda: not self._is_deleting)
+        if is_deletion:
+            self._is_deleting = True
+            try:
+                await self._wait_until(lambda: not self._dumps)
+                return await work()
+            finally:
+                self._is_deleting = False
+                self._changed.set()
+
+        def end_dump(task: asyncio.Task[Any]) -> None:
+            self._dumps.discard(task)
+            self._changed.set()
+            # The caller may have been cancelled, and asyncio warns of an exception that nobody retrieves.
+            task.cancelled() or task.exception()
+
         task = asyncio.create_task(work())
         self._dumps.add(task)
-        task.add_done_callback(self._end_dump)
+        task.add_done_callback(end_dump)
         return await asyncio.shield(task)
-
-    async def _run_deletion(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        await self._wait_until(lambda: not self._is_deleting)
-        self._is_deleting = True
-        try:
-            await self._wait_until(lambda: not self._dumps)
-            return await work()
-        finally:
-            self._is_deleting = False
-            self._changed.set()
 
     async def _wait_until(self, is_free: Callable[[], bool]) -> None:
         while not is_free():
             self._changed.clear()
             await self._changed.wait()
-
-    def _end_dump(self, task: asyncio.Task[Any]) -> None:
-        self._dumps.discard(task)
-        self._changed.set()
-        # The caller may have been cancelled, and asyncio warns of an exception that nobody retrieves.
-        task.cancelled() or task.exception()
 
 
 # How long to wait, in seconds, for a process that has been silent for a whole timeout.
@@ -289,27 +287,24 @@ class Socket:
         result: list[str] = []
         # All commands are encoded before the first is sent: if one is invalid, nothing is sent.
         for batch, request in await run_in_thread_if(len(commands) > MANY, self._requests, commands, relayed=relayed):
-            answers = [_without_severity(answer) for answer in _split(await self._answer(request, batch))]
+            answers = [_without_severity(answer) for answer in _split_answers(await self._answer(request, batch))]
             if len(answers) != len(batch):
                 raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(batch)} commands", sent=True)
             result += answers
         return result
 
     def _requests(self, commands: Sequence[str], *, relayed: bool) -> list[tuple[list[str], bytes]]:
-        return [(batch, self._request(batch, None, relayed=relayed)) for batch in self._batches(commands)]
-
-    def _batches(self, commands: Sequence[str]) -> Iterator[list[str]]:
-        batch: list[str] = []
+        """Divide commands into batches of about BATCH_BYTES. Return each batch with its request. Raises like `_request`."""
+        batches: list[list[str]] = []
         size = 0
         for command in commands:
             length = len(_encoded(self._prefix + command)) + 1
-            if batch and size + length > BATCH_BYTES:
-                yield batch
-                batch, size = [], 0
-            batch.append(command)
+            if not batches or size + length > BATCH_BYTES:
+                batches.append([])
+                size = 0
+            batches[-1].append(command)
             size += length
-        if batch:
-            yield batch
+        return [(batch, self._request(batch, None, relayed=relayed)) for batch in batches]
 
     def _request(self, commands: Sequence[str], payload: str | None, *, relayed: bool = False) -> bytes:
         for command in commands:
@@ -347,7 +342,7 @@ class Socket:
                 raise RuntimeAbsent(f"{self.address}: no answer, and too many connections wait for one") from full
             except OSError as failed:
                 self._pulse.answered()
-                raise RuntimeAbsent(f"{self.address}: {_reason(failed, self.address)}") from failed
+                raise RuntimeAbsent(f"{self.address}: {_why_unreachable(failed, self.address)}") from failed
         self._pulse.answered()
         text = answer.decode("utf-8", "surrogateescape")
         if error and not text and len(request) > WORKER_BYTES:
@@ -388,7 +383,7 @@ class Socket:
             raise RuntimeAbsent(f"{self.address}: the answer was cut short after {len(text)} characters", sent=True)
 
 
-def _split(text: str) -> Iterator[str]:
+def _split_answers(text: str) -> Iterator[str]:
     """Yield the answers to several commands, each of which ends in an empty line."""
     lines: list[str] = []
     for line in text.split("\n")[:-1]:
@@ -412,7 +407,7 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _reason(error: OSError, address: str) -> str:
+def _why_unreachable(error: OSError, address: str) -> str:
     place = parse_address(address)
     if isinstance(error, FileNotFoundError):
         return "no such file"

@@ -108,8 +108,21 @@ def parse_certificate(text: str) -> dict[str, Any]:
 def parse_crl_entries(text: str) -> list[dict[str, Any]]:
     """Parse `show ssl crl-file NAME` to the API's ssl_crl_entry objects, one for each revocation list in the file."""
     head, *parts = re.split(r"^Certificate Revocation List #\d+:$", text, flags=re.MULTILINE)
-    about = {"storage_name": _value(head, "Filename"), "status": _value(head, "Status")}
-    return [_revocation_list(part) | about for part in parts]
+    entries: list[dict[str, Any]] = []
+    for part in parts:
+        version = re.search(r"^Version (\S+)", part, re.MULTILINE)
+        revoked = [{"serial_number": serial, "revocation_date": _date(date)} for serial, date in _REVOKED.findall(part)]
+        members = {
+            "version": version[1] if version else "",
+            "signature_algorithm": _value(part, "Signature Algorithm"),
+            "issuer": _value(part, "Issuer"),
+            "last_update": _date(_value(part, "Last Update") or _value(part, "This Update")),
+            "next_update": _date(_value(part, "Next Update")),
+            "revoked_certificates": revoked,
+        }
+        entry: dict[str, Any] = {name: value for name, value in members.items() if value}
+        entries.append(entry | {"storage_name": _value(head, "Filename"), "status": _value(head, "Status")})
+    return entries
 
 
 def parse_authorities(text: str) -> list[tuple[str, str, str]]:
@@ -124,19 +137,6 @@ def parse_revocations(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
     serials = [tuple(sorted(re.findall(r"^\s*Serial Number: (\S+)", part, re.MULTILINE))) for part in parts]
     dates = [[_value(part, "Last Update") or _value(part, "This Update"), _value(part, "Next Update")] for part in parts]
     return [(_date_time(last), _date_time(following), each) for (last, following), each in zip(dates, serials, strict=True)]
-
-
-def _revocation_list(text: str) -> dict[str, Any]:
-    version = re.search(r"^Version (\S+)", text, re.MULTILINE)
-    members = {
-        "version": version[1] if version else "",
-        "signature_algorithm": _value(text, "Signature Algorithm"),
-        "issuer": _value(text, "Issuer"),
-        "last_update": _date(_value(text, "Last Update") or _value(text, "This Update")),
-        "next_update": _date(_value(text, "Next Update")),
-        "revoked_certificates": [{"serial_number": serial, "revocation_date": _date(date)} for serial, date in _REVOKED.findall(text)],
-    }
-    return {name: value for name, value in members.items() if value}
 
 
 def _value(text: str, label: str) -> str:
@@ -199,7 +199,17 @@ async def show(runtime: Runtime, kind: TlsFileKind, name: str = "", index: int |
 
 async def create(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
     """Create a file. If this raises RuntimeRefused, the name is still unused."""
-    await _run_to_its_end(_create(runtime, kind, name, pem))
+
+    async def create_and_fill() -> None:
+        await _do(runtime, kind, "new", name)
+        try:
+            await _fill(runtime, kind, "set", name, pem)
+        except RuntimeFailure:
+            with suppress(RuntimeFailure):
+                await _do(runtime, kind, "del", name)
+            raise
+
+    await _run_to_its_end(create_and_fill())
 
 
 async def replace(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
@@ -222,16 +232,6 @@ async def _run_to_its_end(work: Coroutine[None, None, None]) -> None:
     task = asyncio.create_task(work)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.shield(task)
-
-
-async def _create(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
-    await _do(runtime, kind, "new", name)
-    try:
-        await _fill(runtime, kind, "set", name, pem)
-    except RuntimeFailure:
-        with suppress(RuntimeFailure):
-            await _do(runtime, kind, "del", name)
-        raise
 
 
 async def _fill(runtime: Runtime, kind: TlsFileKind, verb: str, name: str, pem: str) -> None:

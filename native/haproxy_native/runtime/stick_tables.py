@@ -75,14 +75,10 @@ def stored_key(kind: str, key: str) -> str:
     """
     if kind not in KEYED:
         raise _bad_key(f"the key of an entry can be sent to tables of type {', '.join(KEYED)} only, and this one is of type {kind}")
-    if kind in ("ip", "ipv6"):
-        return _stored_address(kind, key)
     if kind == "integer" and not (key.isascii() and key.isdecimal() and int(key) <= MOST):
         raise _bad_key(f"the keys of this table are integers from 0 to {MOST}, not {key!r}")
-    return key
-
-
-def _stored_address(kind: str, key: str) -> str:
+    if kind not in ("ip", "ipv6"):
+        return key
     address: IPv4Address | IPv6Address | None = None
     # Python would accept a scope.
     if "%" not in key:
