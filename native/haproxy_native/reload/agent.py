@@ -159,7 +159,7 @@ class ReloadAgent:
     def resume(self, reasons: Sequence[Reason], *, changed: bool = False) -> str:
         """Schedule a reload that replaces all reloads which a former server process has left in progress. Return its id.
 
-        Its id is the last of their ids. With `changed` it is new, because the file has changed since the last of them began to load it.
+        The id is that of the last interrupted reload. It is new if the file has changed since that reload began to load it (`changed`).
         """
         interrupted = self.records.interrupted
         if not interrupted or changed:
@@ -267,22 +267,16 @@ class ReloadAgent:
             record = self.records.finish(failed)
         self._work = None
         self.awaiting = identity if record.status == IN_PROGRESS else None
-        self._wake(record)
-        self._handle(Finished(self._clock()))
-        if record.status != IN_PROGRESS:
-            self._host.ended(record)
-
-    def _wake(self, record: ReloadRecord) -> None:
-        """Pass the record to the requests that wait for the reload.
-
-        If a failed reload has kept the change of a request, force the reload that loads the change, and let the request wait for that.
-        """
         for version, done in self._waiting.pop(record.id, []):
             if (rest := record.rest_reload_id) and record.keeps(version):
+                # The change is still in the file although the reload has failed. The request waits for the reload that loads the change.
                 self._waiting.setdefault(rest, []).append((version, done))
                 self._handle(Requested(rest, self._clock(), forced=True))
             elif not done.done():
                 done.set_result(record)
+        self._handle(Finished(self._clock()))
+        if record.status != IN_PROGRESS:
+            self._host.ended(record)
 
     async def _perform(self, identity: str) -> ReloadRecord:
         observer = WorkerObserver(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
@@ -294,7 +288,11 @@ class ReloadAgent:
             record = replace(self.records.get(identity), started=began, version=load.version, phase=Phase.LOADING, pid_before=pid)
             self.records.update(record)
             await self.records.written()
-            claim = await self._claim()
+            try:
+                claim = await self._strategy.run()
+            except Exception as error:
+                log.exception("requesting the reload failed")
+                claim = ReloadClaim(False, error=f"{type(error).__name__}: {error}")
             verdict = await observer.after(began, claim)
             # After a reload through the master's socket, the claim has the startup log already.
             startup_log = await observer.startup_log() if verdict.why == MASTER_FAILED and claim.source is not OutcomeSource.HAPROXY else ""
@@ -302,31 +300,25 @@ class ReloadAgent:
             if verdict.ending is ReloadEnding.ABSENT:
                 waits = SILENT if self._runtime.is_silent else WAITS
                 record = replace(record, phase=Phase.WAITING, response=_joined(waits, claim.error, claim.response))
-            if record.status == SUCCEEDED:
-                return await self._succeeded(record)
             if record.status == FAILED:
-                return await self._failed(record, load)
-            log.warning("reload %s: %s", record.id, record.response, extra=_fields(record))
-            return self.records.update(record)
+                return await self._revert(record, load)
+            if record.status == IN_PROGRESS:
+                log.warning("reload %s: %s", record.id, record.response, extra=_fields(record))
+                return self.records.update(record)
+            with suppress(RuntimeFailure):
+                await self._runtime.refresh()
+            try:
+                record = replace(record, differences=tuple(await self._host.loaded()))
+            except Exception:
+                log.exception("handling the success of reload %s failed", record.id)
+            log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra=_fields(record))
+            return self.records.finish(record)
 
-    async def _claim(self) -> ReloadClaim:
-        try:
-            return await self._strategy.run()
-        except Exception as error:
-            log.exception("requesting the reload failed")
-            return ReloadClaim(False, error=f"{type(error).__name__}: {error}")
+    async def _revert(self, record: ReloadRecord, load: Load) -> ReloadRecord:
+        """Revert the changes that HAProxy has refused, and end the record.
 
-    async def _succeeded(self, record: ReloadRecord) -> ReloadRecord:
-        with suppress(RuntimeFailure):
-            await self._runtime.refresh()
-        try:
-            record = replace(record, differences=tuple(await self._host.loaded()))
-        except Exception:
-            log.exception("handling the success of reload %s failed", record.id)
-        log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra=_fields(record))
-        return self.records.finish(record)
-
-    async def _failed(self, record: ReloadRecord, load: Load) -> ReloadRecord:
+        The record succeeds if HAProxy was started with the same text meanwhile.
+        """
         log.info("Reload failed, reverting the last working config...", extra=_fields(record))
         self.records.update(replace(record, status=IN_PROGRESS, phase=Phase.REFUSED))
         await self.records.written()
@@ -347,8 +339,10 @@ class ReloadAgent:
 def _with_outcome(
     record: ReloadRecord, claim: ReloadClaim, verdict: ReloadVerdict, startup_log: str, before: Worker | None
 ) -> ReloadRecord:
-    """Return the record with its outcome; it has none yet if no worker runs. An observed outcome takes precedence over the claim of the
-    strategy."""
+    """Return the record with the outcome of the reload; if no worker runs, it stays in progress.
+
+    An observed outcome takes precedence over the claim of the strategy.
+    """
     record = replace(record, pid_before=before.pid if before else None, pid_after=verdict.worker.pid if verdict.worker else None)
     if verdict.ending is ReloadEnding.ABSENT:
         return record

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
 from typing import Any
 
 from haproxy_native.disk.database import Database, State, Tables
@@ -130,10 +129,15 @@ class Records:
     now: Callable[[], datetime] = field(default=lambda: datetime.now().astimezone())
 
     def __post_init__(self) -> None:
+        def read(state: State) -> list[ReloadRecord]:
+            rows = [json.loads(data) for (data,) in state.execute("SELECT data FROM reload_record ORDER BY number")]
+            lists = ("reasons", "origins", "changes", "differences")
+            return [ReloadRecord(**row | {name: tuple(row[name]) for name in lists}) for row in rows]
+
         self.database.declare(Tables("reloads", _STATEMENTS))
         stored: list[ReloadRecord] = []
         try:
-            stored = self.database.read(_stored)
+            stored = self.database.read(read)
         except Unusable as error:
             log.warning("the reloads of former processes are not known: %s", error)
         self._highest = max((record.number for record in stored), default=-1)
@@ -179,8 +183,14 @@ class Records:
 
     def update(self, record: ReloadRecord) -> ReloadRecord:
         """Store a record, and queue its write to disk. If the write fails, the record is lost at the next restart."""
+
+        def write(state: State) -> None:
+            with state.transaction(is_synced=False):
+                state.execute("INSERT OR IGNORE INTO reload_record (number, data) VALUES (?, '')", (record.number,))
+                state.execute("UPDATE reload_record SET data = ? WHERE number = ?", (json.dumps(asdict(record)), record.number))
+
         self._records[record.number] = record
-        self.database.post(partial(_store, record))
+        self.database.post(write)
         return record
 
     async def written(self) -> None:
@@ -189,15 +199,37 @@ class Records:
             await self.database.catch_up()
 
     def finish(self, record: ReloadRecord, refused: bytes | None = None) -> ReloadRecord:
-        """End a record with its outcome, and give the reloads that it replaces the same outcome. `refused`: the refused text, to store."""
+        """End a record with its outcome, end the reloads that it replaces with the same outcome, and delete old records.
+
+        `refused`: the configuration that HAProxy has refused, to be stored with the record.
+        """
+
+        def write_refused(state: State) -> None:
+            with state.transaction(is_synced=False):
+                state.execute("UPDATE reload_record SET refused = ? WHERE number = ?", (refused, record.number))
+
+        def delete_old(state: State) -> None:
+            with state.transaction(is_synced=False):
+                for number in old:
+                    state.execute("DELETE FROM reload_record WHERE number = ?", (number,))
+
         record = self.update(replace(record, ended=self.now().timestamp(), response=record.response[:LONGEST_RESPONSE], phase=Phase.OVER))
         shared = {name: getattr(record, name) for name in _SHARED}
         for other in list(self._records.values()):
             if other.continued_in == record.id and other.status == IN_PROGRESS:
                 self.update(replace(other, **shared))
         if refused is not None:
-            self.database.post(partial(_store_refused, record.number, refused))
-        self._purge()
+            self.database.post(write_refused)
+        oldest, last = self.now().timestamp() - self.keep_days * DAY, self._last_success()
+        old = [
+            number
+            for number, other in self._records.items()
+            if number != self._highest and other != last and other.status != IN_PROGRESS and other.requested < oldest
+        ]
+        for number in old:
+            del self._records[number]
+        if old:
+            self.database.post(delete_old)
         return record
 
     def get(self, identity: str) -> ReloadRecord:
@@ -214,8 +246,13 @@ class Records:
     async def refused(self, identity: str) -> bytes | None:
         """Return the configuration that HAProxy has refused; None if there is none."""
         number = self.get(identity).number
+
+        def read(state: State) -> bytes | None:
+            row = state.execute("SELECT refused FROM reload_record WHERE number = ?", (number,)).fetchone()
+            return row[0] if row else None
+
         with suppress(Unusable):
-            return await self.database.run(partial(_refused, number))
+            return await self.database.run(read)
         return None
 
     def api(self, identity: str) -> dict[str, Any]:
@@ -247,41 +284,6 @@ class Records:
         """Return the last success that is listed. Forced reloads are not listed."""
         listed = [record for record in self._records.values() if record.status == SUCCEEDED and record.listed]
         return max(listed, key=lambda record: record.number, default=None)
-
-    def _purge(self) -> None:
-        oldest, last = self.now().timestamp() - self.keep_days * DAY, self._last_success()
-        for number, record in list(self._records.items()):
-            if number == self._highest or record == last or record.status == IN_PROGRESS or record.requested >= oldest:
-                continue
-            del self._records[number]
-            self.database.post(partial(_delete, number))
-
-
-def _stored(state: State) -> list[ReloadRecord]:
-    """Return the stored records, the oldest first."""
-    rows = [json.loads(data) for (data,) in state.execute("SELECT data FROM reload_record ORDER BY number")]
-    return [ReloadRecord(**row | {name: tuple(row[name]) for name in ("reasons", "origins", "changes", "differences")}) for row in rows]
-
-
-def _store(record: ReloadRecord, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("INSERT OR IGNORE INTO reload_record (number, data) VALUES (?, '')", (record.number,))
-        state.execute("UPDATE reload_record SET data = ? WHERE number = ?", (json.dumps(asdict(record)), record.number))
-
-
-def _store_refused(number: int, text: bytes, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("UPDATE reload_record SET refused = ? WHERE number = ?", (text, number))
-
-
-def _refused(number: int, state: State) -> bytes | None:
-    row = state.execute("SELECT refused FROM reload_record WHERE number = ?", (number,)).fetchone()
-    return row[0] if row else None
-
-
-def _delete(number: int, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("DELETE FROM reload_record WHERE number = ?", (number,))
 
 
 def _number(identity: str) -> int:
@@ -339,17 +341,12 @@ def advise(records: Iterable[ReloadRecord]) -> tuple[int, list[Advice]]:
         for reason in record.reasons:
             keyword, remedy = str(reason.get("keyword", "")), str(reason.get("remedy", ""))
             kinds[keyword or ("" if remedy else str(reason["reason"])), remedy].setdefault(record.id, reason)
-    rows = [_advice(remedy, reloads, len(counted)) for (_, remedy), reloads in kinds.items()]
+    rows: list[Advice] = []
+    for (_, remedy), reloads in kinds.items():
+        last, reason = list(reloads.items())[-1]
+        keyword, cause = reason.get("keyword"), str(reason["reason"])
+        if keyword:
+            # Without a remedy, only the keyword is common to all reasons of this cause.
+            cause = f"{keyword}: {cause}" if reason.get("remedy") else f"{keyword} lines"
+        rows.append(Advice(round(100 * len(reloads) / len(counted)), len(reloads), cause, remedy, last, reason))
     return len(counted), sorted(rows, key=lambda advice: -advice.reloads)
-
-
-def _advice(remedy: str, reloads: Mapping[str, Mapping[str, Any]], of: int) -> Advice:
-    last, reason = list(reloads.items())[-1]
-    return Advice(round(100 * len(reloads) / of), len(reloads), _cause(reason), remedy, last, reason)
-
-
-def _cause(reason: Mapping[str, Any]) -> str:
-    """Return the text of a cause: the reason itself if there is a remedy or no keyword, else the keyword that all its reasons share."""
-    if reason.get("remedy"):
-        return f"{reason['keyword']}: {reason['reason']}" if reason.get("keyword") else str(reason["reason"])
-    return f"{reason['keyword']} lines" if reason.get("keyword") else str(reason["reason"])
