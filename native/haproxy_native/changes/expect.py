@@ -57,11 +57,8 @@ class Version(Expect):
         """Return the document after the operations. Raises Stale if `document` differs from `base`, and what the operations raise."""
         if self.base is None:
             return applied(operations, document)
-        if not same_text(document, self.base):
-            return self._apply_to_another(operations, document, self.base)
-        return self.result or applied(operations, document)
-
-    def _apply_to_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
+        if same_text(document, self.base):
+            return self.result or applied(operations, document)
         if self.transaction:
             text = f"the configuration of version {self.number} is not the one that the transaction started from"
             raise StaleTransaction(text, current=self.number, transaction=self.transaction)
@@ -78,11 +75,10 @@ class Rebase(Version):
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises Collided if a later change conflicts, and what the operations raise."""
         assert self.base is not None
-        return super().apply(operations, document)
-
-    def _apply_to_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
+        if same_text(document, self.base):
+            return self.result or applied(operations, document)
         try:
-            return rebased(operations, base, document, self.result)
+            return rebased(operations, self.base, document, self.result)
         except Collided as error:
             error.version = self.number
             raise
@@ -99,7 +95,7 @@ class ExpectedObject(Expect):
     full: bool = False
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises what the operations raise, then ChangedSince if the object has another value."""
+        """Return the document after the operations. Raises what the operations raise; else ChangedSince if the object has another value."""
         after = applied(operations, document)
         if self.value is None or find_value(document, self.place, full=self.full) != self.value:
             raise ChangedSince(f"{name_of(self.place)} has changed since it was read")

@@ -9,7 +9,6 @@ the operation's name, the place and the body. Any other operation, such as that 
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any, ClassVar, Protocol
 
 from haproxy_native.editing import header, patches
@@ -37,13 +36,15 @@ class Edit(Protocol):
 
 def applied(operations: Iterable[Edit], document: Document) -> Document:
     """Return a document after all operations, one after the other."""
-    return reduce(lambda now, operation: operation.apply(now), operations, document)
+    for operation in operations:
+        document = operation.apply(document)
+    return document
 
 
 def claimed_by_all(operations: Iterable[Edit]) -> Claimed:
-    """Return the servers that operations claim. The process must run a claimed server exactly as the document says.
+    """Return the servers that operations claim, which the process must run exactly as the document says.
 
-    A PUT claims the server that it states, even if none of its lines changes.
+    A PUT claims the server that it replaces, even if the PUT changes no line.
     """
     return frozenset().union(*(getattr(operation, "claimed", frozenset()) for operation in operations))
 
@@ -106,8 +107,8 @@ class Patch:
 
     def apply(self, document: Document) -> Document:
         at, editor = self.place, editor_of(self.place, self.editor)
-        now = editor.get_object(document, at.resource, at.parent, at.key, full=self.full)
-        body = {name: value for name, value in {**now, **self.members}.items() if value is not None}
+        current = editor.get_object(document, at.resource, at.parent, at.key, full=self.full)
+        body = {name: value for name, value in {**current, **self.members}.items() if value is not None}
         return editor.replace(document, at.resource, at.parent, at.key, body, full=self.full)
 
 
