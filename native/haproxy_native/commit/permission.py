@@ -7,7 +7,7 @@ host names. So a preview needs the same permission as the commit, and the permis
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,17 +56,22 @@ def authorized(change: Change, before: Document, touched: Sequence[Touch] = ()) 
 async def permit_evaluation(context: CommitContext, candidate: Candidate) -> None:
     """Raise Forbidden unless the author of a candidate may commit it, with or without a reload. Call it before evaluating the candidate."""
     by = candidate.author
-    if by.rights is not None and not by.rights.are_all:
-        touched = await asyncio.to_thread(lambda: [*_file_touches(context, by, candidate)])
-        await run_in_thread(permit, by, Texts(candidate.before, candidate.after), touched)
+    if by.rights is None or by.rights.are_all:
+        return
 
+    def touches_of_files() -> list[Touch]:
+        touched: list[Touch] = []
+        for path, content in candidate.files.items():
+            directory = os.path.abspath(path.parent)
+            stores = [store for store in context.stores.values() if os.path.abspath(store.directory) == directory]
+            if not stores:
+                raise Forbidden(f"{path} is in no storage directory, so only role admin may have it evaluated")
+            for store in stores:
+                touched += touches_of_file(by.rights, store, path, content)
+        return touched
 
-def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> Iterator[Touch]:
-    for path, content in candidate.files.items():
-        if not (stores := [store for store in context.stores.values() if _holds(store, path)]):
-            raise Forbidden(f"{path} is in no storage directory, so only role admin may have it evaluated")
-        for store in stores:
-            yield from touches_of_file(by.rights, store, path, content)
+    touched = await asyncio.to_thread(touches_of_files)
+    await run_in_thread(permit, by, Texts(candidate.before, candidate.after), touched)
 
 
 def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, draft: Path | None) -> Sequence[Touch]:
@@ -99,10 +104,6 @@ def touches_of(rights: Permissions | None, store: FileStore, path: Path, before:
     except Forbidden:
         return store.touches(path, before, after) or whole
     return whole
-
-
-def _holds(store: FileStore, path: Path) -> bool:
-    return os.path.abspath(store.directory) == os.path.abspath(path.parent)
 
 
 def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:

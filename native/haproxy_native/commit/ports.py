@@ -111,7 +111,7 @@ class Observer:
         """Discard the stored members of a server that a client has deleted from the process."""
 
     def is_confirmed(self, confirmation: str) -> bool | None:
-        """Return whether the change that waits for this confirmation was confirmed; None while that is undecided."""
+        """Return whether a change was confirmed; None while that is undecided. `confirmation`: the id for which the change waits."""
         return True
 
     def overridden_members(self) -> OverriddenMembers:

@@ -44,7 +44,7 @@ async def store_members(context: CommitContext, changes: Changes, members: Colle
 
 
 def changed_members(changes: Changes, members: Collection[str]) -> list[MemberChange]:
-    """Return the changes of these members from the first to the second state of each server."""
+    """Return the members that differ between the two states of each server. `members`: the names of the members to compare."""
     found = []
     for before, after in changes:
         was, now, object_ = values_of(before), values_of(after), object_of(before)
@@ -97,7 +97,7 @@ def _undone_by(command: Command, undo: Command) -> Command:
 
 
 def commands_to_set(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:
-    """Yield the commands that set members of a server to the `wanted` values. Members that have these values already are skipped."""
+    """Yield the commands that set members of a server to the values in `wanted`. Members that already have their value are skipped."""
     backend, name, is_now = now.backend_name, now.name, values_of(now)
     changed = {member: value for member, value in wanted.items() if value != is_now[member]}
     if HEALTH in changed:
@@ -118,45 +118,38 @@ async def state_of(runtime: Runtime, object_: str) -> ServerState | None:
     return None
 
 
+async def _existing_state(runtime: Runtime, object_: str) -> ServerState:
+    """Return the state of a server. Raises NotFound if the worker in service does not have the server."""
+    if (state := await state_of(runtime, object_)) is None:
+        raise NotFound(f"the worker in service has no {object_}")
+    return state
+
+
 async def revert_servers(context: CommitContext, changed: Sequence[MemberChange], author: Author) -> Outcome | None:
-    """Revert a change of servers: set the members to their old values. Return None if they have these values already.
+    """Restore the values that members of servers had before a change. Return None if all of them have these values already.
 
     Raises NotFound, RuntimeFailure, and Conflict if a member was changed again after the change.
     """
     runtime = context.runtime
-    if not (left := [member for member in changed if await _current_value(runtime, member) != member.old]):
+    # The members that do not have their old values.
+    left = [member for member in changed if values_of(await _existing_state(runtime, member.object))[member.member] != member.old]
+    if not left:
         return None
 
     async def apply() -> list[MemberChange]:
-        applied = []
-        for object_, members in groupby(left, lambda member: member.object):
-            applied.append((await _state_since_change(runtime, object_, wanted := list(members)), wanted))
-        for state, wanted in applied:
-            await commands.apply(runtime, list(commands_to_set(state, {member.member: member.old for member in wanted})))
-        after = [(state, new) for state, _ in applied if (new := await state_of(runtime, object_of(state)))]
+        to_revert: list[tuple[ServerState, list[MemberChange]]] = []
+        for object_, group in groupby(left, lambda member: member.object):
+            state, members = await _existing_state(runtime, object_), list(group)
+            for member in members:
+                if (value := values_of(state)[member.member]) != member.new:
+                    raise Conflict(f"{member.member} of {object_} is {value} by now, not {member.new}; it is not reverted to {member.old}")
+            to_revert.append((state, members))
+        for state, members in to_revert:
+            await commands.apply(runtime, list(commands_to_set(state, {member.member: member.old for member in members})))
+        after = [(state, new) for state, _ in to_revert if (new := await state_of(runtime, object_of(state)))]
         context.observers.members_reverted(after, author)
         return changed_members(after, [member.member for member in left])
 
     objects = groupby(left, lambda member: member.object)
     touched = [touches.changed(object_, (member.member for member in members)) for object_, members in objects]
     return await change_process(context, left[0].object, apply, touched, author=author)
-
-
-async def _current_value(runtime: Runtime, changed: MemberChange) -> object:
-    """Return the current value of a changed member. Raises NotFound if the worker does not have the server."""
-    if (state := await state_of(runtime, changed.object)) is None:
-        raise NotFound(f"the worker in service has no {changed.object}")
-    return values_of(state)[changed.member]
-
-
-async def _state_since_change(runtime: Runtime, object_: str, changed: Sequence[MemberChange]) -> ServerState:
-    """Return the state of a server. Raises NotFound if the worker does not have the server.
-
-    Raises Conflict if a member no longer has the value that `changed` gave it.
-    """
-    if (state := await state_of(runtime, object_)) is None:
-        raise NotFound(f"the worker in service has no {object_}")
-    for member in changed:
-        if (now := values_of(state)[member.member]) != member.new:
-            raise Conflict(f"{member.member} of {object_} is {now} by now, not {member.new}; it is not reverted to {member.old}")
-    return state
