@@ -95,7 +95,10 @@ class ExpectedObject(Expect):
     full: bool = False
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises what the operations raise; else ChangedSince if the object has another value."""
+        """Return the document after the operations. Raises what they raise, and ChangedSince if the object has another value.
+
+        Errors of the operations take precedence.
+        """
         after = applied(operations, document)
         if self.value is None or find_value(document, self.place, full=self.full) != self.value:
             raise ChangedSince(f"{name_of(self.place)} has changed since it was read")
@@ -111,7 +114,7 @@ class ExpectedText(Expect):
 
     @classmethod
     def from_document(cls, document: Document, name: str, number: int = 0) -> Self:
-        """Expect the text that this file has in `document`."""
+        """Return the expectation that this file still has the text that it has in `document`."""
         return cls(name, parts.parts(document)[name].data, number=number)
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:

@@ -88,10 +88,13 @@ class FileOperation(ABC):
 
     @abstractmethod
     async def drafted(self) -> Drafted:
-        """Write the drafts. If this raises, it leaves no draft. Raises WriteFailed, Unreadable, and any error that refuses the change."""
+        """Write the drafts, and return them. If this raises, it leaves no draft.
+
+        Raises WriteFailed, Unreadable, and any error that refuses the change.
+        """
 
     def refuse(self) -> None:  # noqa: B027
-        """Raise an error to refuse the change. Called under the locks. Blocks."""
+        """Raise an error if the change must be refused. Called under the locks. Blocks."""
 
     def refuse_named(self, drafted: Drafted, document: Document, directory: str) -> None:
         """Raise InUse if the configuration names a file that this operation deletes. Blocks.
@@ -123,7 +126,7 @@ class FileOperation(ABC):
 
 @dataclass(frozen=True)
 class PutFile(FileOperation):
-    """Replaces a file by a draft. Without a draft, deletes the file, even if the configuration names it."""
+    """Replaces a file by a draft. Without a draft, deletes the file, even if the configuration names the file."""
 
     store: FileStore
     path: Path

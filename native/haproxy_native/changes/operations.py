@@ -57,7 +57,7 @@ def editor_of(place: ObjectPlace, editor: Editor | None = None) -> Editor | Site
 
 @dataclass(frozen=True)
 class Create:
-    """Creates an object in a list. If `place.key` is an integer, it is the index; otherwise the object is appended."""
+    """Creates an object in a list. An integer `place.key` is the index of the object; otherwise the object is appended."""
 
     place: ObjectPlace
     body: Mapping[str, Any]
@@ -165,7 +165,7 @@ class PutText:
 
 @dataclass(frozen=True)
 class ChangeText:
-    """Applies a patch of the text, which repeats what another operation did to it, such as the operation of a split in a transaction."""
+    """Applies a patch of the text. In a stored transaction, it stands for an operation that cannot be stored, such as that of a split."""
 
     patch: patches.Patch
     # As in `Replace`.

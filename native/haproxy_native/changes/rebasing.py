@@ -281,7 +281,7 @@ class _Merge:
 
 
 def _place_of(editor: Editor, key: Key) -> ObjectPlace:
-    """Return the place of a section. For a kind that the API does not know, the place has a resource made up for its text."""
+    """Return the place of a section. If the API does not know its kind, the resource of the place is made up."""
     kind, name = key
     known = (each for each in editor.resources.by_name.values() if each.section == kind and not each.file and not each.parents)
     resource = next((each for each in known if each.kind != "view"), Resource(kind, "section", kind, kind, section=kind))
@@ -320,7 +320,7 @@ def _merged_text(base: str, mine: str, theirs: str) -> str | None:
 
 
 def _merged(base: Sequence[Item], mine: Sequence[Item], theirs: Sequence[Item]) -> list[Item] | None:
-    """Return `base` with the changes of both sides; None if they overlap."""
+    """Return `base` with the changes of both sides; None if the changes overlap."""
     with suppress(Collision):
         return merged(base, mine, theirs, both=True)
     return None

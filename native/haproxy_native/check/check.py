@@ -49,7 +49,7 @@ def uncreated_keys(stderr: str) -> frozenset[str]:
 def with_keys_in(scratch: Path, document: Document, keys: Collection[str]) -> Document:
     """Return the document with the paths of these account keys replaced by paths in `scratch`.
 
-    A section that names no key has a default one, so a line that names the new path is added to it.
+    If a section names no key, HAProxy uses a default path. Such a section gets a line with the new path.
     """
     editor = standard_editor()
     resource = editor.resources.by_section[_KIND]
@@ -93,7 +93,7 @@ class CheckSettings:
         return replace(self, binary=binary, before=_absolute(self.before), after=_absolute(self.after))
 
     def words(self, files: Sequence[str]) -> list[str]:
-        """Return the command line. Raises BadRequest for a malformed command."""
+        """Return the command line that checks `files`. Raises BadRequest for a malformed command."""
         if not self.command:
             before, after = _file_options(self.before), _file_options(self.after)
             # Without -V a check prints no reasons if the text contains `quiet`.
@@ -133,8 +133,8 @@ async def check(
 ) -> list[Message]:
     """Check files together, in the order in which HAProxy loads them, and return its warnings if it accepts them.
 
-    Relative paths in the files begin in `home`, by default the working directory of this process; an operator's command has the latter.
-    `shown`: replaces paths in HAProxy's output. Raises Refused, CheckImpossible and BadRequest.
+    Relative paths in the files begin in `home`, by default the working directory of this process. The operator's command always runs in the
+    working directory of this process. `shown` replaces paths in HAProxy's output. Raises Refused, CheckImpossible and BadRequest.
     """
     if settings.command:
         home = None

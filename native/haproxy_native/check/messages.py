@@ -83,8 +83,8 @@ def _client_position(origin: Origin, match: re.Match[str]) -> str:
 def parse_messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:
     """Parse at most 200 messages, in their order. If there are more, alerts take precedence.
 
-    `checked`: the origins by the path that HAProxy has read. A message about such a path gets the origin's name and the client's line
-    number.
+    `checked`: the origin of each file by the path that HAProxy has read. Messages get the name of the origin instead of this path, and the
+    line number in the text that the client sent.
     """
     matches = [match for line in stderr.splitlines() if (match := _MESSAGE.match(line))]
     # How many more messages to return, by whether they are alerts.
@@ -121,7 +121,7 @@ class Places:
         return list(itertools.accumulate(sizes, initial=1 + self._document.preamble.count("\n")))
 
     def locate(self, number: int) -> tuple[str | None, str | None]:
-        """Return (section header, line) of a line counted from 1; None for each that does not exist."""
+        """Return (section header, line) for the line with this number, counted from 1; None for a header or a line that does not exist."""
         sections = self._document.sections
         index = min(bisect.bisect_right(self._starts, number), len(sections)) - 1
         if index < 0:
@@ -133,7 +133,7 @@ class Places:
 
 
 def locate(document: Document, number: int) -> tuple[str | None, str | None]:
-    """Return (section header, line) of one line, as `Places.locate` does. For many lines, `Places` is faster."""
+    """Return what `Places.locate` returns for one line of a document. To locate many lines, create one `Places`, which is faster."""
     return Places(document).locate(number)
 
 
@@ -191,7 +191,7 @@ _MOST_NAMES = 5000
 
 
 def add_places(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> list[Message]:
-    """Return the alerts. An alert without a place gets one if exactly one line of the configuration matches its text."""
+    """Add the file and the line to each alert that has none, if exactly one line of the configuration matches its text."""
     return [alert if alert.line else _add_place(alert, origins) for alert in alerts]
 
 
@@ -218,7 +218,7 @@ def summarize(alerts: Sequence[Message], origins: Mapping[str, Origin], version:
 
 
 def _cut(text: str, most: int) -> str:
-    """Shorten a long text in the middle, since its end quotes the wrong value."""
+    """Shorten a long text to `most` characters. The middle is removed, because the end quotes the wrong value."""
     if len(text) <= most:
         return text
     tail = min(80, most // 2)
@@ -311,7 +311,11 @@ def _add_place(alert: Message, origins: Mapping[str, Origin]) -> Message:
 
 
 def _is_about(pairs: Iterable[tuple[str, str]], quoted: Collection[str], words: Sequence[str]) -> bool:
-    """Return whether a line matches a message: by a pair of words, by its first words, or by its first word and a later word."""
+    """Return whether a message names a line.
+
+    It does if it names two adjacent words of the line (`pairs`), quotes the first words of the line, or quotes its first word and a later
+    word.
+    """
     for word, next_word in pairwise(words):
         for said, value in pairs:
             # HAProxy says "stick-table" for `table`, and "fcgi-app" for `use-fcgi-app`.

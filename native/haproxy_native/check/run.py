@@ -43,9 +43,9 @@ _NAME = re.compile(rb"[A-Za-z_]\w*")
 
 
 def haproxy_environment(environ: Mapping[str, str], in_force: Iterable[Path]) -> dict[str, str]:
-    """Return the environment for HAProxy: the variables that it reads itself, and those that the files `in_force` name. Blocks.
+    """Return the environment for HAProxy: the variables that HAProxy reads itself, and those that the files `in_force` name. Blocks.
 
-    Skips unreadable files. `in_force` are the files of the current configuration.
+    `in_force`: the files of the current configuration. Unreadable files are skipped.
     """
     others = {name.encode() for name in environ if not _READ.fullmatch(name)}
     named: set[str] = set()
@@ -123,7 +123,7 @@ class Confinement:
 
 
 def memory() -> int:
-    """Return the bytes of memory that this process may use: the machine's, or the least limit of its control groups (cgroups(7))."""
+    """Return how many bytes of memory this process may use: the machine's, or less if a control group limits it (cgroups(7))."""
     least = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with suppress(OSError):
         own = next((line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::")), "/")
@@ -157,7 +157,7 @@ async def run(
 
 
 def most_concurrent_checks() -> int:
-    """Return the number of concurrent checks, at least two: the second keeps callers with all rights from waiting for others."""
+    """Return how many checks may run at once, at least two, so that callers with all rights need not wait for others."""
     return max(2, len(os.sched_getaffinity(0)))
 
 

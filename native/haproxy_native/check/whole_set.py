@@ -40,7 +40,7 @@ class WholeSet:
 async def check_whole_set(whole_set: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
     """Check a set and return HAProxy's warnings if it accepts the set. Raises Refused, CheckImpossible and Unusable.
 
-    Runs HAProxy even if there is a `validate_cmd`, since that could not find the temporary tree.
+    HAProxy checks the set even if there is a `validate_cmd`, because the command cannot find the files in the temporary tree.
     """
     documents = await to_thread(lambda: {path: Document.parse(text) for path, text in whole_set.configuration.items()})
     scratch = await to_thread(Scratch, "set")
@@ -140,7 +140,10 @@ def _write(path: Path, content: bytes | Path) -> None:
 
 
 def _link_others(real: Path, copy: Path, gone: Collection[Path]) -> None:
-    """Create symbolic links to all files that the set does not replace. Skips directories that this process may not list."""
+    """Create symbolic links in the directory `copy` to the files in `real`, except to files that `copy` has already and to files in `gone`.
+
+    Directories that this process may not list are skipped.
+    """
     with suppress(PermissionError):
         for file in real.iterdir() if real.is_dir() else ():
             place = copy / file.name

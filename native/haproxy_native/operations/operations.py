@@ -128,7 +128,7 @@ class Operations:
         await self.written()
 
     async def written(self) -> None:
-        """Wait until all states are on disk, or queued in memory because the disk refuses them."""
+        """Wait until each state is on disk, or queued in memory because the disk refuses it."""
         with suppress(Unusable):
             await self._database.catch_up()
 
@@ -241,7 +241,8 @@ POLL_SECONDS = 0.5
 def reload_work(agent: ReloadAgent) -> Work:
     """Return the work of a reload that a client requests without a change. It reports the `reload_id`, and raises ReloadFailed.
 
-    Clients cannot cancel it once it has started. After a restart of the server, it waits for the reload that it has already requested.
+    Clients cannot cancel the work. If the work is resumed after a restart of the server, it waits for the reload that it has already
+    requested.
     """
 
     async def work(running: RunningOperation) -> None:

@@ -103,7 +103,7 @@ class Host(Protocol):
         """Return the pid of the worker if it has started after this Unix time and runs the current file; else None."""
 
     def ended(self, record: ReloadRecord) -> None:
-        """Handle the end of a reload, whose record has the outcome."""
+        """Called after the end of a reload. `record` has the outcome."""
 
 
 def _fields(record: ReloadRecord) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class ReloadAgent:
 
     @property
     def idle(self) -> bool:
-        """Whether no reload is scheduled or in progress; one may wait for HAProxy's start."""
+        """Whether no reload is scheduled or in progress. True if a reload only waits for HAProxy's start."""
         return self._debounce.pending is None and self._work is None
 
     def schedule(self, reasons: Sequence[Reason]) -> str:
@@ -175,10 +175,10 @@ class ReloadAgent:
         return last.id
 
     def has_started(self, worker: Worker, version: int | None) -> None:
-        """End the reload that waits for HAProxy's start. `version`: the version that the worker runs, or None.
+        """End the reload that waits for HAProxy's start. `version`: the version that the worker runs.
 
-        `version` is None if the worker does not run the current configuration completely: then reload now. Otherwise a reload that was
-        scheduled meanwhile has succeeded as well.
+        `version` is None if the worker does not run the current configuration completely; then HAProxy is reloaded without delay. Otherwise
+        a reload that was scheduled since has succeeded as well.
         """
         if self.awaiting is None:
             return
@@ -197,7 +197,7 @@ class ReloadAgent:
     def note_start(self, moment: float) -> None:
         """Record that HAProxy was started at this Unix time but does not answer, while a reload waits for its start.
 
-        This is no refusal: the start may have failed for another reason than the text, such as a port in use.
+        The reload has not failed: HAProxy may have failed to start for another reason than the text, such as a port in use.
         """
         if self.awaiting is None or moment <= ((record := self.records.get(self.awaiting)).started or record.requested):
             return
@@ -211,11 +211,11 @@ class ReloadAgent:
     async def force(
         self, reasons: Sequence[Reason], version: int | None = None, begun: Callable[[str], None] = lambda id_: None
     ) -> ReloadRecord:
-        """Reload now, together with the pending reload, and wait for the end. Return the record.
+        """Reload without delay, together with the pending reload, and wait for the end. Return the record. Raises ReloadFailed.
 
-        The record is still in progress if HAProxy does not run. `version`: the version that the caller's change has made. If the reload
-        fails because of other changes and this change is kept, wait for a second reload, which loads it. `begun` is called with the id of
-        the reload. Raises ReloadFailed.
+        If HAProxy does not run, the record is still in progress. `version`: the version that the caller's change has made. If the reload
+        fails because of other changes and this change stays in the file, wait for a second reload, which loads it. `begun` is called with
+        the id of the reload.
         """
         record = self._request(reasons, forced=True)
         begun(record.id)
@@ -230,7 +230,7 @@ class ReloadAgent:
         return record
 
     async def close(self) -> None:
-        """Perform the pending reload now, and return when no reload is in progress."""
+        """Perform the pending reload without delay, and return when no reload is in progress."""
         if pending := self._debounce.pending:
             self._handle(Requested(pending, self._clock(), forced=True))
         while self._work:

@@ -34,7 +34,7 @@ class Loading:
 
 @dataclass(frozen=True)
 class Finished:
-    """The reload in progress is over, with any outcome."""
+    """The reload in progress has ended, with any outcome."""
 
     at: float
 

@@ -95,7 +95,7 @@ class ReloadRecord:
         return "Reload failed: " + ", ".join(dict.fromkeys(part for part in (self.error, self.response) if part))
 
     def keeps_those_of(self, request_id: str) -> bool:
-        """Return whether the changes of a request are still in the file after the reload has failed."""
+        """Return whether all changes of a request are still in the file after the reload has failed. False if it made no change."""
         own = [change["outcome"] for change in self.changes if request_id and change.get("request_id") == request_id]
         return bool(own) and all(outcome == KEPT for outcome in own)
 
@@ -122,7 +122,7 @@ class ReloadRecord:
 
 @dataclass
 class Records:
-    """The records of all reloads. Each is deleted after `keep_days`, except the last success and the newest record."""
+    """The records of all reloads. A record is deleted after `keep_days`, unless it is the last success or the newest record."""
 
     database: Database
     keep_days: float = 1
@@ -166,13 +166,13 @@ class Records:
         )
 
     def continue_in(self, identity: str, other: str) -> None:
-        """Record that another reload (`other`) replaces this one, and the ones that this one has replaced."""
+        """Record that the reload `other` replaces the reload `identity` and all reloads that `identity` has replaced."""
         for record in list(self._records.values()):
             if record.status == IN_PROGRESS and identity in (record.id, record.continued_in):
                 self.update(replace(record, continued_in=other))
 
     def join(self, identity: str, reasons: Iterable[Reason], *, listed: bool = True) -> ReloadRecord:
-        """Add a request to a pending reload; return its record."""
+        """Add the reasons and the origin of a request to a pending reload, and return its record."""
         record = self.get(identity)
         more_reasons = [reported for reason in reasons if (reported := _reported(reason)) not in record.reasons]
         more_origins = [request for request in _current_origin() if request not in record.origins]
@@ -269,7 +269,7 @@ class Records:
         return [_api(record) for record in shown if record.listed]
 
     async def full(self, identity: str) -> dict[str, Any]:
-        """Return all members of a reload that are neither unknown nor empty."""
+        """Return all members of a reload, except unknown and empty ones."""
         record = self.get(identity)
         refused = await self.refused(identity)
         shown = {
@@ -331,9 +331,10 @@ class Advice:
 
 
 def advise(records: Iterable[ReloadRecord]) -> tuple[int, list[Advice]]:
-    """Return (number of reloads that have reasons, their causes with the most frequent first). A reload may have several causes.
+    """Return the number of reloads that have reasons, and the causes of these reloads, the most frequent first.
 
-    Reasons with the same keyword and remedy are one cause. Reasons that have neither are one cause if their text is the same.
+    A reload may have several causes. Reasons with the same keyword and remedy are one cause. Reasons that have neither are one cause if
+    their text is the same.
     """
     kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
     counted = [record for record in records if record.reasons]
@@ -343,10 +344,10 @@ def advise(records: Iterable[ReloadRecord]) -> tuple[int, list[Advice]]:
             kinds[keyword or ("" if remedy else str(reason["reason"])), remedy].setdefault(record.id, reason)
     rows: list[Advice] = []
     for (_, remedy), reloads in kinds.items():
-        last, reason = list(reloads.items())[-1]
-        keyword, cause = reason.get("keyword"), str(reason["reason"])
-        if keyword:
+        last, example = list(reloads.items())[-1]
+        cause = str(example["reason"])
+        if shared := example.get("keyword"):
             # Without a remedy, only the keyword is common to all reasons of this cause.
-            cause = f"{keyword}: {cause}" if reason.get("remedy") else f"{keyword} lines"
-        rows.append(Advice(round(100 * len(reloads) / len(counted)), len(reloads), cause, remedy, last, reason))
+            cause = f"{shared}: {cause}" if example.get("remedy") else f"{shared} lines"
+        rows.append(Advice(round(100 * len(reloads) / len(counted)), len(reloads), cause, remedy, last, example))
     return len(counted), sorted(rows, key=lambda advice: -advice.reloads)

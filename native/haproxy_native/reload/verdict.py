@@ -66,7 +66,7 @@ class Patience:
 
     @classmethod
     def from_seconds(cls, seconds: float) -> "Patience":
-        """Return time limits of at most `seconds`, except for a busy master."""
+        """Return time limits of at most `seconds`, but leave the limit of a busy master unchanged."""
         return cls(seconds, min(cls.denied, seconds), cls.master, min(cls.gone, seconds), min(cls.glance, seconds))
 
 
@@ -84,7 +84,7 @@ class Trial:
     patience: Patience
 
     def decide(self, observation: Observation) -> ReloadVerdict | None:
-        """Return the verdict after an observation; None while the outcome is still open."""
+        """Return the verdict after an observation; None if the outcome is still open."""
         if not observation.visible:
             return ReloadVerdict(ReloadEnding.UNSEEN)
         worker = observation.worker

@@ -85,7 +85,7 @@ class Runtime:
         self.use(None, ())
 
     def use(self, master: str | None, stats: Sequence[str]) -> None:
-        """Set the addresses to choose from. The socket in use is kept if its address is among them."""
+        """Set the addresses to choose from. If the address of the socket in use is among them, the socket stays in use."""
         self._master = master if master and _is_unix(master) else None
         self._stats = tuple(sorted(stats, key=lambda place: not _is_unix(place)))
         if self._socket and self._socket.address not in (self._master, *self._stats):
@@ -113,13 +113,13 @@ class Runtime:
 
     @property
     def address(self) -> str:
-        """The address of the socket in use; if there is none, all addresses, separated by commas."""
+        """The address of the socket in use. If no socket is in use, all addresses, separated by commas."""
         places = [place for place in (self._master, *self._stats) if place]
         return self._socket.address if self._socket else ", ".join(places) or NOT_CONFIGURED
 
     @property
     def place(self) -> str:
-        """The address of the socket in use; if there is none, the first that is tried, or an empty text."""
+        """The address of the socket in use. If no socket is in use, the address that is tried first; empty if there is no address."""
         return self._socket.address if self._socket else self._master or next(iter(self._stats), "")
 
     @property
@@ -133,11 +133,11 @@ class Runtime:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the worker runs, as far as is known, but has not answered the last requests."""
+        """Whether the last requests to the worker were not answered, although the worker may be running."""
         return self._pulse.is_silent
 
     def last_opened(self) -> float:
-        """Return the Unix time when HAProxy last created a socket file, even if it has exited since; 0 if there is no file."""
+        """Return the Unix time when HAProxy last created a socket file; 0 if there is no file. HAProxy may have exited since then."""
         opened = [0.0]
         for place in map(parse_address, filter(None, (self._master, *self._stats))):
             with suppress(OSError, ValueError):
@@ -292,7 +292,10 @@ class Runtime:
             yield Socket(place, timeout=self._timeout, dump_lock=self._dump_lock, pulse=self._pulse)
 
     async def _reconnect(self, *, expected: bool = False) -> None:
-        """Select the first address that answers, without waiting. With `expected`, a known absence is not counted again."""
+        """Select the first address that answers, without waiting. Raises RuntimeAbsent if none answers.
+
+        `expected`: whether the caller polls for HAProxy, so that an absence that is known already is not counted again.
+        """
         self._socket, reasons = None, []
         for socket in self.sockets():
             reason = await _why_silent(socket)
@@ -306,7 +309,7 @@ class Runtime:
         raise RuntimeAbsent(why) if self._was_found else RuntimeUnconfigured(f"{NEVER_FOUND}: {why}")
 
     async def _select(self, socket: Socket) -> None:
-        """Use a socket from now on, and query the capabilities of its worker."""
+        """Use a socket for the next requests, and query the capabilities of its worker."""
         version = answers.version(answers.info(await socket.send("show info")).get("Version", ""))
         commands = answers.command_words(await socket.send("help"))
         keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
@@ -318,7 +321,7 @@ class Runtime:
 
 
 async def _why_silent(socket: Socket) -> str | None:
-    """Query a socket. Return why no worker answers; None if a worker answers."""
+    """Query a socket. Return None if a worker answers; otherwise, why none does."""
     try:
         async with asyncio.timeout(PATIENCE):
             answer = await socket.send("show info")

@@ -153,7 +153,7 @@ def weight(backend: str, server: str, value: int) -> Command:
 
 
 def address(backend: str, server: str, ip: str, port: int | None = None) -> Command:
-    """Set the IPv4 or IPv6 address of a server; without a port the server keeps its own."""
+    """Set the IPv4 or IPv6 address of a server. Without `port`, the port of the server does not change."""
     literal = ip_literal("address", ip)
     if port is None:
         return _set("set server {} addr {}", backend, server, str(literal), address=literal)
@@ -167,7 +167,7 @@ def state(backend: str, server: str, value: str) -> Command:
 
 
 def health(backend: str, server: str, value: str) -> Command:
-    """Set a server's health to `up`, `stopping` or `down`. There is no `check`, because a health check may change it at once."""
+    """Set a server's health to `up`, `stopping` or `down`. The command has no `check`, because a health check may undo it at once."""
     return _set("set server {} health {}", backend, server, value)
 
 
@@ -184,9 +184,9 @@ def agent(backend: str, server: str, enabled: bool) -> Command:
 
 
 def agent_address(backend: str, server: str, ip: str) -> Command:
-    """Set the address of an agent. HAProxy accepts it only while the agent is enabled.
+    """Set the address of an agent. HAProxy accepts the command only while the agent is enabled.
 
-    HAProxy would block all traffic while it resolves a name, so only IP addresses are sent.
+    Only IP addresses are sent, because HAProxy would block all traffic while it resolves a name.
     """
     literal = ip_literal("agent address", ip)
     return _set("set server {} agent-addr {}", backend, server, str(literal), agent_addr=literal)
@@ -235,7 +235,7 @@ def add_server(
 def delete_server(backend: str, server: str, *, was: str = "ready", patience: float = 2.0) -> list[Command]:
     """Put a server in maintenance, and delete it when its last connection has ended, within `patience` seconds.
 
-    If HAProxy refuses the deletion, the server returns to the state `was`.
+    If HAProxy refuses the deletion, the server gets the state `was` again.
     """
     path = _path(backend, server)
     out = replace(state(backend, server, "maint"), undo=f"set server {path} state {was}")
@@ -253,10 +253,10 @@ def publish_backend(name: str) -> Command:
 
 
 def delete_backend(name: str, servers: Sequence[tuple[str, str]]) -> list[Command]:
-    """Delete a backend and its servers. `servers` are pairs of a name and the state that it returns to if HAProxy refuses.
+    """Delete a backend and its servers. `servers`: pairs (name, state); the server gets this state again if HAProxy refuses the deletion.
 
-    The commands query whether HAProxy would refuse, put the backend and its servers out of service, wait for the end of its sessions, and
-    delete all of them.
+    The commands query whether HAProxy would refuse the deletion, put the backend and its servers out of service, wait until the backend has
+    no sessions, and delete servers and backend.
     """
     backend = argument(name)
     paths = [f"{backend}/{argument(server)}" for server, _ in servers]
@@ -275,10 +275,10 @@ def delete_backend(name: str, servers: Sequence[tuple[str, str]]) -> list[Comman
 
 
 async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
-    """Send the commands, and verify their effects by a re-read.
+    """Send the commands, and verify their effects by reading the servers, backends and limits again.
 
-    If a command is refused or has no visible effect, undoes the earlier commands as far as possible and raises RuntimeRefused. Raises
-    RuntimeAbsent if no socket answers.
+    If HAProxy refuses a command, or shows no effect of a command, undoes the earlier commands as far as possible and raises RuntimeRefused.
+    Raises RuntimeAbsent if no socket answers.
     """
     done: list[Command] = []
     try:
@@ -296,7 +296,7 @@ async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
 
 
 async def _refuse_disabled(runtime: Runtime, commands: Sequence[Command]) -> None:
-    """Raise RuntimeConflict if a command adds a server to a disabled backend: HAProxy 3.4 terminates on that command."""
+    """Raise RuntimeConflict if a command adds a server to a disabled backend, because HAProxy 3.4 crashes on such a command."""
     made = {command.check.name for command in commands if isinstance(command.check, BackendIs)}
     adding = (command for command in commands if command.text.startswith(f"{ADD_SERVER} "))
     first = {command.check.backend: command for command in adding if isinstance(command.check, Shows)}
@@ -306,7 +306,10 @@ async def _refuse_disabled(runtime: Runtime, commands: Sequence[Command]) -> Non
 
 
 def _batches(runtime: Runtime, commands: Sequence[Command]) -> Iterator[list[Command]]:
-    """Group adjacent commands that can be sent together, if there are more than MANY and the master relays them over one connection."""
+    """Divide commands into batches, each of which is sent in one request.
+
+    A batch has a single command unless there are more than MANY commands and the master relays them over one connection.
+    """
     can_batch = len(commands) > MANY and runtime.capabilities.relays
 
     def key_of_batch(command: Command) -> str:

@@ -33,7 +33,7 @@ class LineSink(ABC):
         self.start()
 
     def start(self) -> None:
-        """Discard what has arrived, because a new attempt to read the answer begins."""
+        """Discard the data that has arrived, because another attempt to read the answer begins."""
         self._rest = b""
 
     def take(self, data: bytes) -> None:
@@ -55,7 +55,7 @@ _ADDRESS = re.compile(rb"^0x[0-9a-f]+ ", re.MULTILINE)
 
 
 class EntriesDigest(LineSink):
-    """Computes the digest (`value`) of all entries in their order from the answer to `show map <name>` or `show acl <name>`."""
+    """Computes a digest (`value`) of all entries in the answer to `show map <name>` or `show acl <name>`. It depends on their order."""
 
     def start(self) -> None:
         super().start()
@@ -98,7 +98,7 @@ class MapDump(LineSink):
 
 
 def _plain_entries(lines: bytes) -> bytes:
-    """Return the JSON of entries if each has exactly three words without characters that JSON escapes; otherwise empty bytes."""
+    """Return the JSON of entries. Return empty bytes if an entry has a word that JSON escapes, or more or less than three words."""
     count = lines.count(b"\n") + 1
     if len(lines.translate(None, _PLAIN)) != count - 1 or lines.count(b" ") != 2 * count:
         return b""
@@ -153,7 +153,7 @@ class StatisticsDump(LineSink):
         self.objects += [made for row in rows if row and (made := convert(row))]
 
     def answer(self, address: str) -> bytes:
-        """Return the body of the API's answer, without `stats` if there are no rows."""
+        """Return the body of the API's answer. It has no `stats` if there are no rows."""
         stats = b',"stats":[%b]' % b",".join(self.objects) if self.objects else b""
         return b'{"runtimeAPI":%b%b}\n' % (_json(address), stats)
 
@@ -177,7 +177,7 @@ class RowConverter:
         self._templates: dict[bytes, bytes] = {}
 
     def convert_plain(self, line: bytes) -> bytes:
-        """Return the JSON of a row in which neither CSV nor JSON escapes anything."""
+        """Return the JSON of a row that has neither quoted cells nor characters that JSON escapes."""
         if line.count(b",") < self._commas:
             return b""
         cells = line.split(b",", self._last)
@@ -195,7 +195,7 @@ class RowConverter:
         return _OBJECTS[kind] % (b'"%b"' % proxy, b'"%b"' % service, template % tuple(filter(None, values)))
 
     def convert(self, line: bytes) -> bytes:
-        """Return the JSON of any row. HAProxy quotes a cell that contains a comma or a quote."""
+        """Return the JSON of any row."""
         cells = next(csv.reader([line.decode("utf-8", "surrogateescape")]))
         if len(cells) <= self._commas:
             return b""

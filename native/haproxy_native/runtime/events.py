@@ -39,7 +39,7 @@ class NoEvents(Exception):
 
 
 class EventListener:
-    """Calls `hear` with each event once, in order. `hear` must neither block nor raise."""
+    """Calls `hear` with each event of the worker once, in order. `hear` must neither block nor raise."""
 
     def __init__(self, runtime: Runtime, hear: Callable[[HAProxyEvent], None], *, longest_pause: float = LONGEST_PAUSE) -> None:
         self.runtime, self._hear, self._longest = runtime, hear, longest_pause

@@ -126,7 +126,7 @@ async def find_entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
 
 @dataclass(frozen=True)
 class AddEntry:
-    """Appends an entry. An empty key or value is sent as it is, so that HAProxy refuses it in its own words."""
+    """Appends an entry. An empty key or value is sent to HAProxy, which refuses it with its own message."""
 
     name: str
     key: str

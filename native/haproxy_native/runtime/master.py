@@ -29,7 +29,7 @@ class ReloadAnswer:
 
     @property
     def is_busy(self) -> bool:
-        """Whether the master is reloading for another client, and did not read the file for this request."""
+        """Whether the master was busy with another client's reload, and so did not read the file for this request."""
         return self.success is False and self.log.startswith(_BUSY)
 
 
@@ -76,9 +76,9 @@ class Master:
         return "" if answer.startswith((answers.UNKNOWN, DENIED)) else answer
 
     async def outcome(self, before: Processes, patience: float) -> bool | None:
-        """Wait up to `patience` seconds for the end of a reload, and return whether it succeeded.
+        """Wait up to `patience` seconds for the end of a reload. Return whether the reload succeeded; None if that is still unknown.
 
-        `before`: the processes before the reload. Returns None if the outcome is still unknown, or if no reload begins within a second.
+        `before`: the processes before the reload. Also returns None if no reload begins within MISSED_SECONDS.
         """
         clock = asyncio.get_running_loop().time
         began = clock()
@@ -123,7 +123,7 @@ class ReloadWatch:
 
 
 def judge(before: Processes, now: Processes) -> bool | None:
-    """Return whether a reload between two states has succeeded; None if the states show no finished reload."""
+    """Return whether a reload between two observations of the processes has succeeded; None if they show no finished reload."""
     if not now.master or not before.master:
         return None
     if now.master.pid == before.master.pid and now.master.reloads <= before.master.reloads:

@@ -32,7 +32,7 @@ _HALF_DONE = re.compile(r"(?i)invalid|can't|cannot|problem|incompatible|not supp
 
 
 def refusal(answer: str) -> str | None:
-    """Return HAProxy's words if it refused a change; None if it made the change."""
+    """Return HAProxy's message if HAProxy refused a change; None if it made the change."""
     text = answer.strip()
     if not text or _DONE.match(text) or _LAST_DONE.match(text.splitlines()[-1]) or _ADDED.search(text):
         return None
@@ -42,7 +42,7 @@ def refusal(answer: str) -> str | None:
 
 
 def first_words(text: str) -> str:
-    """Return the text of a refusal. The refusal of an unknown command loses the list of all commands, which follows its first line."""
+    """Return the text of a refusal. If HAProxy does not know the command, omit the list of all commands that follows the first line."""
     return text.splitlines()[0] if text.startswith(UNKNOWN) else text.strip()
 
 
@@ -237,7 +237,7 @@ def refused(answer: str, command: str) -> RuntimeRefused:
 
 
 def denied(place: str, level: str, command: str, *, of_master: bool = False) -> RuntimeDenied:
-    """Return the error for a command that the level of the socket at `place` does not permit."""
+    """Return the error for a command that the level of a socket does not permit. `place`: the address of the socket."""
     needed = "operator" if level == "user" and _FOR_OPERATORS.match(command) else "admin"
     where = f'"-S {place},level,{needed}" of the start command' if of_master else f'"stats socket {place} level {needed}"'
     shown = command if len(command) <= _LONGEST else f"{command[:_LONGEST]}..."

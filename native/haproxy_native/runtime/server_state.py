@@ -63,7 +63,7 @@ class ServerState:
 
     @property
     def admin_state(self) -> str:
-        """`maint`, `drain` or `ready`, whatever the cause."""
+        """`maint`, `drain` or `ready`, whatever has set the state."""
         return admin_state(self.admin)
 
     @property
@@ -75,12 +75,12 @@ class ServerState:
 
     @property
     def settings(self) -> str:
-        """The settings that can be overridden in the process alone, as one text for comparisons."""
+        """The settings that can be overridden in the process alone, as one text. Two servers with equal settings have equal texts."""
         return f"{self.address} {self.port} {self.uweight} {self.forced_state}"
 
     @property
     def compared(self) -> tuple[object, ...]:
-        """All values that the configuration or a command determines, without results of checks, for comparisons."""
+        """All values that the configuration or a command determines, without results of checks. Equal if nothing was changed."""
         decided = self.admin, self.uweight, self.address, self.port, self.fqdn, self.use_ssl
         checks = self.check_state & (CONFIGURED | ENABLED), self.agent_state & (CONFIGURED | ENABLED)
         return (*decided, self.set_health, *checks, self.check_addr, self.check_port, self.agent_addr, self.agent_port)

@@ -144,14 +144,14 @@ class Pulse:
         return max(min(SILENT_SECONDS, timeout), timeout - self._silence)
 
     def missed(self, sent: float) -> None:
-        """Record that a request ends now without an answer, also if it was cancelled. `sent`: event loop time when it was sent."""
+        """Record that a request ends without an answer, or was cancelled. `sent`: the event loop time when the request was sent."""
         now = asyncio.get_running_loop().time()
         if sent >= self._last_answer:
             self._silence = max(now - sent, self._silence + now - max(sent, self._last_miss))
             self._last_miss = now
 
     def answered(self) -> None:
-        """Record an answer, even a refusal to connect."""
+        """Record that the process has answered a request, or refused a connection."""
         self._silence, self._last_answer = 0.0, asyncio.get_running_loop().time()
 
 
@@ -270,12 +270,12 @@ class Socket:
         self._one_at_a_time = asyncio.Lock()
 
     async def send(self, command: str, payload: str | None = None, sink: AnswerSink | None = None) -> str:
-        """Send one command, and return its answer without trailing line feeds; with a `sink` only the beginning of the answer.
+        """Send one command, and return its answer without trailing line feeds. With a `sink`, return only the beginning of the answer.
 
         Empty lines of a payload are removed, because an empty line ends a payload.
 
-        Raises BadRequest for more than one command, RuntimeRefused for too many words, and RequestTooLong, all of them before anything is
-        sent. Raises RuntimeAbsent if there is no answer; after a timeout its cause is a TimeoutError.
+        Before anything is sent, raises BadRequest for more than one command, RuntimeRefused for too many words, and RequestTooLong. Raises
+        RuntimeAbsent if there is no answer; after a timeout its cause is a TimeoutError.
         """
         return _without_severity((await self._answer(self._request([command], payload), [command], sink)).strip("\n"))
 
@@ -353,7 +353,7 @@ class Socket:
         return text
 
     async def _exchange(self, request: bytes, sink: AnswerSink | None) -> tuple[bytes, Exception | None]:
-        """Send a request, and return all bytes until HAProxy closes the connection, and the error that ended it, if any."""
+        """Send a request. Return all bytes of the answer, and the error that ended the connection, or None."""
         place = parse_address(self.address)
         if place is None:
             raise RuntimeAbsent(f"{self.address}: no address to connect to")

@@ -62,12 +62,15 @@ class CrtListRow:
 
 
 def parse_names(text: str) -> list[str]:
-    """Parse `show ssl cert` or `show ssl crl-file` to the names of the loaded files, without files of an open transaction."""
+    """Parse `show ssl cert` or `show ssl crl-file` to the names of the loaded files. A file that an open transaction adds is not loaded."""
     return [row.removeprefix("\\") for row in _committed(text)]
 
 
 def parse_open_transaction(text: str) -> str:
-    """Parse `show ssl ...` to the name of the file in the open transaction, which may be another client's; empty if there is none."""
+    """Return the name of the file whose transaction is open, from an answer to `show ssl ...`; empty if none is open.
+
+    The transaction may belong to another client.
+    """
     rows = text.splitlines()
     return rows[rows.index("# transaction") + 1].removeprefix("*").partition(" - ")[0] if "# transaction" in rows[:-1] else ""
 
@@ -154,7 +157,7 @@ def _committed(text: str) -> list[str]:
 
 
 def _date_time(text: str) -> str:
-    """Convert a date of OpenSSL to RFC 3339 with milliseconds; any other text stays as it is."""
+    """Convert a date of OpenSSL to RFC 3339 with milliseconds. Return any other text unchanged."""
     try:
         return datetime.strptime(text, _DATE).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     except ValueError:
@@ -213,7 +216,10 @@ async def create(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> No
 
 
 async def replace(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
-    """Replace a file's content from the next handshake on. If this raises RuntimeRefused, the former content is still in use."""
+    """Replace the content of a file. It is used from the next handshake on.
+
+    If this raises RuntimeRefused, the former content is still in use.
+    """
     await _run_to_its_end(_fill(runtime, kind, "set", name, pem))
 
 
@@ -228,7 +234,7 @@ async def delete(runtime: Runtime, kind: TlsFileKind, name: str) -> None:
 
 
 async def _run_to_its_end(work: Coroutine[None, None, None]) -> None:
-    """Run `work` to its end even if the request is cancelled: a transaction that stays open would block every other one."""
+    """Run `work` to its end even if the request is cancelled, because an open transaction blocks the transactions of all other clients."""
     task = asyncio.create_task(work)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.shield(task)
@@ -289,7 +295,7 @@ async def add_crt_list_entry(runtime: Runtime, name: str, file: str, options: st
 
 
 async def delete_crt_list_entry(runtime: Runtime, name: str, file: str, line: int | None = None) -> None:
-    """Delete an entry. Raises RuntimeRefused, also if the certificate has several entries and no line says which."""
+    """Delete an entry. `line` is needed if the certificate has several entries: without it HAProxy refuses. Raises RuntimeRefused."""
     which = argument(file) + (f":{line}" if line else "")
     command = f"del ssl crt-list {argument(name)} {which}"
     answer = await runtime.send(command)

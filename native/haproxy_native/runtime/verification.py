@@ -63,8 +63,8 @@ Check = Shows | Gone | Limit | BackendIs
 async def verify_checks(runtime: Runtime, changes: Sequence[tuple[str, Check]], *, patience: float = 0.0) -> None:
     """Verify the checks of a change. Raises RuntimeUnverified with the first command whose effect HAProxy does not show.
 
-    `changes`: pairs (command, check). Of several checks of one member, only the last one must pass, because a change may put a server out
-    of service and back. Servers are read again for up to `patience` seconds until they pass.
+    `changes`: pairs (command, check). If several checks concern one member, only the last one must pass, because a change may put a server
+    out of service and back. Servers are read again for up to `patience` seconds until their checks pass.
     """
     # The expected members of each server; the empty name stands for its existence.
     servers: dict[tuple[str, str], dict[str, tuple[str, object]]] = {}
@@ -112,7 +112,10 @@ async def _verify_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[
 
 
 async def is_disabled(runtime: Runtime, backend: str) -> bool:
-    """Return whether the configuration disables a backend: the worker has it, but `show stat` omits it. False if it does not exist."""
+    """Return whether the configuration disables a backend; False if the backend does not exist.
+
+    The worker has a disabled backend, but `show stat` omits it.
+    """
     # If a frontend has the same name, HAProxy may find only the frontend by that name; `-1` lists all proxies.
     for proxies in (argument(backend), "-1"):
         if any(row["pxname"] == backend for row in answers.table(await runtime.send(f"show stat {proxies} {BACKENDS} -1"))):
@@ -172,7 +175,7 @@ def holds(row: ServerState, check: Shows) -> bool:
 
 
 def is_same(expected: object, shown: object) -> bool:
-    """Compare values. HAProxy and Python may write one address differently, such as `::ffff:192.0.2.1`."""
+    """Return whether two values are equal. HAProxy and Python may write an address differently, such as `::ffff:192.0.2.1`."""
     if isinstance(expected, IPv4Address | IPv6Address):
         with suppress(ValueError):
             return ip_address(str(shown)) == expected

@@ -23,9 +23,9 @@ _ROOT, _SERVICE = Path("/"), ".service"
 
 
 def is_worker(pid: int, started: float, proc: Path = Path("/proc")) -> bool:
-    """Return whether a process of this pid started at `started` (Unix time): a pid from another PID namespace may belong to any process.
+    """Return whether the process with this pid started at `started` (Unix time). Raises OSError, ValueError, IndexError and TypeError.
 
-    Raises OSError, ValueError, IndexError and TypeError.
+    A pid from another PID namespace may belong to any process of this host.
     """
     booted = _BOOTED.search((proc / "stat").read_text())
     # The name in parentheses may contain anything.

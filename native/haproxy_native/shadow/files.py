@@ -21,7 +21,7 @@ _WORDS = re.compile(r"[^\s\"'(),=;]+")
 
 
 def paths_in(document: Document, home: Path) -> Iterator[Path]:
-    """Yield every word of a document that may be a path, once. Relative paths begin in `home`."""
+    """Yield the path of each word in a document that may name a file. Relative paths begin in `home`."""
     names: list[str] | None = document.cache.get(_WORDS)
     if names is None:
         words = (match[0] for match in _WORDS.finditer(document.text))
@@ -70,9 +70,9 @@ NONE: Files = {}
 
 
 def with_files(document: Document, scratch: Path, home: Path, files: Files, directory: Path) -> tuple[str, Path]:
-    """Lay out `files` in `scratch`. Return the text of a shadow that reads them there, and the working directory that it needs.
+    """Lay out `files` in `scratch`. Return the text of a shadow that reads the files there, and the working directory of the shadow.
 
-    `directory`: HAProxy's working directory.
+    `home`: the directory of the main file. `directory`: HAProxy's working directory.
     """
     tree, replacements = scratch / "set", {os.path.abspath(path): content for path, content in files.items()}
     contents = {path: content for path, content in replacements.items() if content}

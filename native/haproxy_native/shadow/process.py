@@ -39,9 +39,9 @@ Conditions = Mapping[tuple[str, str], tuple[str, int]]
 
 
 def conditions(servers: Iterable[ServerState]) -> Conditions:
-    """Return the state (`ready`, `drain` or `maint`) and the weight of each server.
+    """Return (state, weight) of each server. The state is `ready`, `drain` or `maint`.
 
-    A server that is down counts as one in maintenance, since a shadow has no health checks by which it could be down.
+    A server that is down counts as in maintenance, because a shadow has no health checks that could set its server down.
     """
     return {
         (server.backend_name, server.name): ("maint" if server.operational_state == "down" else server.admin_state, server.weight)
@@ -50,7 +50,7 @@ def conditions(servers: Iterable[ServerState]) -> Conditions:
 
 
 def commands(current: Conditions, wanted: Conditions) -> Iterator[str]:
-    """Yield the commands that change servers from the conditions `current` to the conditions `wanted`."""
+    """Yield the runtime commands that bring servers from the conditions `current` to the conditions `wanted`."""
     for name, (state, weight) in wanted.items():
         has_state, has_weight = current.get(name, (state, weight))
         if state != has_state:
@@ -80,7 +80,7 @@ class RuntimeState:
         return list(commands(former, {**self._declared, **wanted}))
 
     async def clear_tables(self) -> bool:
-        """Clear the stick tables. Return whether all are empty, since an entry stays while a stream uses it. Raises RuntimeAbsent."""
+        """Clear the stick tables, and return whether all of them are empty. An entry stays while a stream uses it. Raises RuntimeAbsent."""
         if not (tables := await self._filled()):
             return True
         for table in tables:
@@ -170,8 +170,8 @@ class ShadowProcess:
     async def send_request(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome | None:
         """Send a request with the servers in these states. Return None if the shadow is spent. Waits until other requests are answered.
 
-        The request is completed even if the caller is cancelled, since its response could be mistaken for that to the next request. If
-        HAProxy does not answer, the shadow is spent. Raises NoShadow then.
+        The request is completed even if the caller is cancelled, because its response could be mistaken for the response to the next
+        request. If HAProxy does not answer, raises NoShadow, and the shadow is spent.
         """
         task = asyncio.ensure_future(self._send_request_alone(sent, servers or {}))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -318,9 +318,9 @@ async def start(
 ) -> ShadowProcess:
     """Start a shadow, and return it when it accepts connections.
 
-    It gets the environment variables that the files `in_force` name, and reads `files` instead of the files at their paths (`with_files`).
-    `directory`: HAProxy's working directory; None if it is unknown.
-    Raises NoShadow if HAProxy does not start, OSError, and Unusable if no temporary file can be written.
+    The shadow gets the environment variables that the files `in_force` name. It reads `files` instead of the files at their paths
+    (`with_files`). `home`: the directory of the main file. `directory`: HAProxy's working directory; None if it is unknown. Raises NoShadow
+    if HAProxy does not start, OSError, and Unusable if no temporary file can be written.
     """
     making = asyncio.ensure_future(asyncio.to_thread(Scratch, "shadow"))
     try:
@@ -357,7 +357,7 @@ async def _uncancelled(work: Awaitable[Result]) -> Result:
 
 
 def _write_text(document: Document, scratch: Path, home: Path, files: Files, directory: Path | None) -> tuple[Shadow, Path | None]:
-    """Write the shadow's text. Return the shadow, and the working directory that it needs; None for that of this process."""
+    """Write the shadow's text. Return the shadow and its working directory, which is None for the working directory of this process."""
     shadow = rewritten(document, scratch, home)
     if files:
         shadow.text, directory = with_files(document, scratch, home, files, directory or Path.cwd())

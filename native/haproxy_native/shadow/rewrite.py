@@ -57,13 +57,13 @@ def ending() -> re.Pattern[str]:
 
 @cache
 def unknown() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return patterns of lines that may have a different effect in a shadow, and why."""
+    """Return patterns of lines that may have a different effect in a shadow, each with the reason."""
     return tuple((re.compile(row["pattern"]), row["why"]) for row in words()["unknown"])
 
 
 @cache
 def health() -> re.Pattern[str]:
-    """Return the pattern of lines that depend on the states of servers."""
+    """Return the pattern of lines whose effect depends on the states of servers."""
     return re.compile(words()["health"]["pattern"])
 
 
@@ -74,13 +74,13 @@ def why_health() -> str:
 
 @cache
 def lasting() -> re.Pattern[str]:
-    """Return the pattern of rules that affect later requests, other than by stick tables."""
+    """Return the pattern of rules that affect later requests by other means than stick tables."""
     return re.compile(words()["lasting"])
 
 
 @cache
 def dropped() -> dict[str, list[list[str]]]:
-    """Return the beginnings of the lines of a proxy that a shadow omits, as lists of words, by their first word."""
+    """Return the lines of a proxy that a shadow omits: the words with which they begin, by the first word."""
     phrases: dict[str, list[list[str]]] = {}
     for phrase in words()["proxy"]["dropped"]:
         phrases.setdefault(phrase.split()[0], []).append(phrase.split())
@@ -94,7 +94,7 @@ def begins(line: tuple[str, ...] | list[str], wanted: str) -> bool:
 
 
 def keep_words(line: list[str], kept: dict[str, int]) -> list[str]:
-    """Return the words of a line that are in `kept`, with their arguments. `kept`: the number of arguments of each word."""
+    """Return only those words of a line that are in `kept`, with their arguments. `kept`: the number of arguments of each word."""
     out, at = list[str](), 0
     while at < len(line):
         number = kept.get(line[at])
@@ -124,15 +124,16 @@ SEPARATOR = "."
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark that is left if `term` of a rule's condition holds, or without a term if the rule applies."""
+    """A mark in a rule. It shows that `term` of the rule's condition held or, if `term` is empty, that the rule applied."""
 
     term: str = ""
 
 
 def marked(words: Sequence[str], start: int, variable: str, new: Callable[[Mark], str]) -> list[str]:
-    """Return the words of a rule with marks in its condition. A rule without a condition gets one.
+    """Return the words of a rule with marks in its condition. A rule without a condition gets a condition that consists of a mark.
 
-    `new` returns the identifier of a mark. The condition does not begin before `start`.
+    `new` returns the identifier of a mark. `start`: the index of the first word at which the condition may begin. `variable`: the variable
+    that collects the identifiers.
     """
     at = condition_at(words, start)
     if at == len(words):
@@ -175,7 +176,7 @@ _ERROR_FIELDS = (*_FIELDS[:2], "", "", "-1", "", _FIELDS[6], "", "")
 
 @dataclass(frozen=True)
 class SourceLine:
-    """A line of the configuration: its file (None for the main one), its number there, from 1, its text, and its section's header."""
+    """A line of the configuration, and where it is."""
 
     file: str | None
     line: int
@@ -193,7 +194,7 @@ class MarkedRule:
 
     @property
     def is_lasting(self) -> bool:
-        """Whether the rule affects later requests once it has applied."""
+        """Whether the rule affects later requests if it applies."""
         return not self.term and bool(lasting().search(self.place.text))
 
 
@@ -244,7 +245,7 @@ def rewritten(document: Document, directory: Path, home: Path) -> Shadow:
 
 
 def identifiers(marks: str) -> list[str]:
-    """Return the identifiers of marks in the value of a variable, each once."""
+    """Return the identifiers in the value of a variable that collects marks, each once."""
     return list(dict.fromkeys(mark for mark in marks.split(SEPARATOR) if mark not in ("", "-")))
 
 
@@ -424,7 +425,7 @@ def _bare(word: str) -> str:
 
 
 class _Modes:
-    """The mode of each proxy, which it may inherit from its defaults section."""
+    """The mode of each proxy. A proxy without a `mode` line inherits the mode of its defaults section."""
 
     def __init__(self, document: Document) -> None:
         self._modes: dict[int, str] = {}

@@ -52,7 +52,7 @@ class ShadowClient:
     _files: Files
 
     async def send_request(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome:
-        """Send a request with the servers in these states; other servers have the state that the text declares.
+        """Send a request with the servers in these states. Servers that are not in `servers` have the state that the text declares.
 
         Raises NoShadow, OSError and ShareExceeded.
         """
@@ -64,7 +64,7 @@ class ShadowClient:
 
 @dataclass
 class _Use:
-    """The callers that use the shadow of one text. They share one slot, which is charged to the first of them."""
+    """The callers that use the shadow of one text. They share one slot, which is charged to the first caller."""
 
     slot: Slot
     callers: list[Account]
@@ -73,7 +73,8 @@ class _Use:
 class Shadows:
     """Owns the shadow processes. At most `MOST` texts are in use at once; other callers wait for their turn (haproxy_native.shares).
 
-    Shadows get the environment variables that the files `in_force` name. `directory` returns HAProxy's working directory, if it is known.
+    Shadows get the environment variables that the files `in_force` name. `directory` returns HAProxy's working directory, or None if it is
+    unknown.
     """
 
     def __init__(
@@ -172,7 +173,7 @@ class Shadows:
             self._end(key)
 
     def _end(self, key: bytes) -> asyncio.Future[None]:
-        """Start to end a shadow, and return a future that is done when it has ended. The shadow ends even if the future is cancelled."""
+        """Begin to end a shadow, and return a future that is done when the shadow has ended. It ends even if the future is cancelled."""
         entry = self._entries.pop(key)
         if entry.timer:
             entry.timer.cancel()

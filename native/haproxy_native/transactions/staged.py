@@ -47,7 +47,7 @@ class StagedFile:
 
 
 class Staged:
-    """The staged files of a transaction or, without a database, of a batch. Call `remove` at the end. Methods block."""
+    """The staged files of a transaction. Without a database, those of a batch. Call `remove` at the end. Methods block."""
 
     def __init__(self, database: Database | None = None, id_: str = "", files: Mapping[Path, StagedFile] | None = None) -> None:
         self._database, self._id = database, id_

@@ -35,7 +35,7 @@ def parse_sessions(text: str) -> list[ProxySession]:
 
 
 async def end_sessions(send: Callable[[str], Awaitable[str]], which: Callable[[ProxySession], bool] = lambda _: True) -> int:
-    """End the sessions for which `which` returns True. Return their number, including sessions that clients have ended meanwhile.
+    """End the sessions for which `which` returns True. Return their number, which includes sessions that have ended in the meantime.
 
     `send`: sends a command to the worker. Raises RuntimeFailure.
     """
@@ -66,9 +66,9 @@ class WorkerEnding:
     ) -> BackgroundOperation:
         """Begin the operation that ends a former worker, and return it.
 
-        The operation ends the sessions of the worker after `after` seconds, and when fewer than `sessions_below` sessions are left; None
-        means no such condition. Raises NotEndable for the current worker or if there is no master's socket, NotFound and
-        TooManyOperations.
+        The operation ends the sessions of the worker when `after` seconds have passed and fewer than `sessions_below` sessions are left.
+        None means that this condition does not apply. Raises NotEndable for the current worker or if there is no master's socket, NotFound
+        and TooManyOperations.
         """
         if note := self._workers.note:
             raise NotEndable(note)

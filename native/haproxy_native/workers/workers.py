@@ -24,7 +24,7 @@ _RSS = re.compile(r"^VmRSS:\s+(\d+) kB$", re.MULTILINE)
 
 
 def memory(pid: int, started: float, proc: Path = Path("/proc")) -> int | None:
-    """Return the memory of a process in bytes: its proportional set size, or without permission for that its resident set size.
+    """Return the memory of a process in bytes: its proportional set size or, if that may not be read, its resident set size.
 
     Returns None if neither may be read, or if the process did not start at `started` (Unix time): a pid from another PID namespace may
     belong to any process here.
@@ -111,14 +111,11 @@ class Workers:
         return await self._engine.runtime.worker_pid()
 
     async def hidden(self) -> list[int]:
-        """Return the pids of former workers, from /proc, for a HAProxy without a master's socket.
-
-        Raises RuntimeAbsent.
-        """
+        """Return the pids of former workers of a HAProxy without a master's socket, from /proc. Raises RuntimeAbsent."""
         return siblings(await self.current())
 
     async def former(self) -> list[int]:
-        """Return the pids of the workers that have been replaced. Raises RuntimeAbsent."""
+        """Return the pids of the workers that were replaced; empty without a master's socket. Raises RuntimeAbsent."""
         if (master := self.master) is None:
             return []
         current = await self.current()
@@ -154,6 +151,7 @@ class Workers:
         facts = answers.info(info)
         started = float(facts.get("Start_time_sec", 0))
         context = self._engine.context
+        version: int | None
         if current and context.running.is_current:
             version = context.current.version
         else:
@@ -180,10 +178,10 @@ class Workers:
         return f"{worker.pid}@{int(worker.started)}", await self._engine.runtime.send(_statistics(kind))
 
     async def statistics(self, kind: int) -> dict[str, str]:
-        """Return the answer of every process to `show stat` by its name (`PID@START`), the current worker first.
+        """Return the answers of all processes to `show stat` by their names (`PID@START`), the current worker first.
 
-        `kind`: a sum of FRONTENDS, BACKENDS and SERVERS. Raises RuntimeFailure if the current worker does not answer. Skips former
-        workers that do not answer.
+        `kind`: a sum of FRONTENDS, BACKENDS and SERVERS. Raises RuntimeFailure if the current worker does not answer. Skips former workers
+        that do not answer.
         """
         command = _statistics(kind)
         texts = dict([await self.statistics_in_service(kind)])
@@ -221,7 +219,10 @@ def column_of(stat: str, column: str) -> dict[str, int]:
 
 
 def loaded_version(records: list[ReloadRecord], pid: int, started: float) -> int | None:
-    """Return the version that a process has loaded by a reload; None if unknown. `started` distinguishes processes with the same pid."""
+    """Return the version that a worker has loaded by a reload; None if unknown.
+
+    `started`: the Unix time when the worker started. It distinguishes processes with the same pid.
+    """
     for record in reversed(records):
         if record.status == SUCCEEDED and record.pid_after == pid and record.started and record.started - _BEFORE <= started:
             within = record.ended is None or started <= record.ended + _AFTER
