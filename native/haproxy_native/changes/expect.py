@@ -1,4 +1,4 @@
-"""Refuse changes that were made from an outdated version of the configuration: optimistic concurrency control. Pure.
+"""Refuse changes that were made from an outdated version of the configuration: optimistic concurrency control.
 
 A client states what it has seen before its change: a version, the value of an object, the text of a file, or nothing. The commit checks
 this twice: with `compare` before it does any work, and with `apply` when it applies the operations to the current document.

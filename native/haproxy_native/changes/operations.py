@@ -1,4 +1,4 @@
-"""Define the operations that change a configuration: one object, identified by its place, or a whole text. Pure.
+"""Define the operations that change a configuration: one object, identified by its place, or a whole text.
 
 An operation is a value. A commit may apply it several times, each time to the document that is current then. `apply` returns a new
 document, and raises what the editor raises.

@@ -1,4 +1,4 @@
-"""Rebase a change onto a newer version of the configuration, and keep the changes made since. Pure.
+"""Rebase a change onto a newer version of the configuration, and keep the changes made since.
 
 A merge compares three documents: the one that the change was made on (`base`), the result of the change (`mine`), and the newer one
 (`theirs`). It compares them by object and member (native/haproxy_native/planning/effects.py). Changes of only one side go into the result.

@@ -72,12 +72,12 @@ def as_sent(text: str, checked: Mapping[str, Origin]) -> str:
     """Return HAProxy's output with the file names and line numbers that the client knows instead of those of the checked files."""
     for path, origin in checked.items():
         if path != origin.file or origin.shift:
-            text = re.sub(re.escape(path) + r"(?::([0-9]+)\b)?", functools.partial(_client_position, origin), text)
+            # The text before the first mention of the path; then for each mention its line number, or None, and the text behind it.
+            before, *mentions = re.split(re.escape(path) + r"(?::([0-9]+)\b)?", text)
+            text = before
+            for number, following in zip(mentions[::2], mentions[1::2], strict=True):
+                text += origin.file + (f":{max(1, int(number) - origin.shift)}" if number else "") + following
     return text
-
-
-def _client_position(origin: Origin, match: re.Match[str]) -> str:
-    return origin.file + (f":{max(1, int(match[1]) - origin.shift)}" if match[1] else "")
 
 
 def parse_messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:

@@ -1,7 +1,7 @@
 """Handle the outcome of a reload: record the loaded text as the running document, or revert the changes that HAProxy refuses.
 
 If HAProxy's alerts name lines, only the changes that introduced these lines are reverted, and the next reload loads the rest. The second
-half of this module finds these changes; it is pure. If the alerts name no lines, or if those changes cannot be reverted alone, the file is
+half of this module finds these changes. If the alerts name no lines, or if those changes cannot be reverted alone, the file is
 restored to the text that the worker still runs. Either way the file gets a new, higher version. Stored files are restored first, from the
 ledger.
 

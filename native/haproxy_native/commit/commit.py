@@ -153,12 +153,12 @@ def admit(context: CommitContext, change: Change) -> None:
     context.observers.admit(change)
 
 
-def scheduled(context: CommitContext, outcome: Outcome, by: Author, *, force_reload: bool) -> Outcome:
+def scheduled(context: CommitContext, outcome: Outcome, author: Author, *, force_reload: bool) -> Outcome:
     """Schedule the reload that an outcome needs, and return the outcome with the id of the reload. The caller holds `lock`.
 
     Return the outcome unchanged if no reload is needed, or if the caller forces the reload and awaits it.
     """
-    if not outcome.reasons or force_reload or by.is_urgent:
+    if not outcome.reasons or force_reload or author.is_urgent:
         return outcome
     return replace(outcome, live=False, reload_id=context.reloads.schedule(outcome.reasons))
 

@@ -187,9 +187,9 @@ class CommitContext:
         self.publications += 1
         self.published[path] = self.publications
 
-    async def check_drafts(self, files: Sequence[Checked], by: Author, transaction_id: str | None = None) -> list[Message]:
+    async def check_drafts(self, files: Sequence[Checked], author: Author, transaction_id: str | None = None) -> list[Message]:
         """Check drafts with HAProxy and return its warnings. Raises Refused, CheckImpossible, BadRequest and ShareExceeded."""
-        async with self.validating(by):
+        async with self.validating(author):
             return await check(files, self.check, transaction_id=transaction_id, home=await self.find_working_directory())
 
     async def find_working_directory(self) -> Path | None:
@@ -201,7 +201,7 @@ class CommitContext:
         own = self.current.path.parent
         return base_directory(document, str(own), str(self.working_directory.last or own))
 
-    async def check_text(self, document: Document, by: Author) -> list[Message]:
+    async def check_text(self, document: Document, author: Author) -> list[Message]:
         """Check a text that is not written to the file, and return HAProxy's warnings. Raises what `check_drafts` raises."""
         async with drafts_aside(wanted=self.read_only):
             own = str(self.current.path.parent.absolute())
@@ -209,19 +209,19 @@ class CommitContext:
             text = with_named_base(document, own) if drafts_directory.get() else document
             drafts = await asyncio.to_thread(self.current.file.draft, text, str(uuid.uuid4()))
             try:
-                return await self.check_drafts(drafts.checked(document), by)
+                return await self.check_drafts(drafts.checked(document), author)
             finally:
                 drafts.discard()
 
     @asynccontextmanager
-    async def validating(self, by: Author) -> AsyncIterator[None]:
+    async def validating(self, author: Author) -> AsyncIterator[None]:
         """Hold a check slot of the author while the body checks, then send the event of the check. Waits for the slot.
 
         Raises ShareExceeded.
         """
         began, outcome = time.monotonic(), "impossible"
         try:
-            async with checks().turn(Account.from_author(by)):
+            async with checks().turn(Account.from_author(author)):
                 yield
             outcome = "accepted"
         except Refused:

@@ -31,14 +31,14 @@ from haproxy_native.threads import run_in_thread
 LARGEST = 1 << 26
 
 
-def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
+def permit(author: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
     """Authorize a change of the configuration and of other objects (`touched`). Raises Forbidden.
 
     Return whether the author may also reload HAProxy for the change.
     """
-    if by.rights is None or by.rights.are_all:
+    if author.rights is None or author.rights.are_all:
         return True
-    return by.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
+    return author.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
 
 
 def authorized(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
@@ -55,8 +55,8 @@ def authorized(change: Change, before: Document, touched: Sequence[Touch] = ()) 
 
 async def permit_evaluation(context: CommitContext, candidate: Candidate) -> None:
     """Raise Forbidden unless the author of a candidate may commit it, with or without a reload. Call it before evaluating the candidate."""
-    by = candidate.author
-    if by.rights is None or by.rights.are_all:
+    author = candidate.author
+    if author.rights is None or author.rights.are_all:
         return
 
     def touches_of_files() -> list[Touch]:
@@ -67,11 +67,11 @@ async def permit_evaluation(context: CommitContext, candidate: Candidate) -> Non
             if not stores:
                 raise Forbidden(f"{path} is in no storage directory, so only role admin may have it evaluated")
             for store in stores:
-                touched += touches_of_file(by.rights, store, path, content)
+                touched += touches_of_file(author.rights, store, path, content)
         return touched
 
     touched = await asyncio.to_thread(touches_of_files)
-    await run_in_thread(permit, by, Texts(candidate.before, candidate.after), touched)
+    await run_in_thread(permit, author, Texts(candidate.before, candidate.after), touched)
 
 
 def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, draft: Path | None) -> Sequence[Touch]:
@@ -106,14 +106,14 @@ def touches_of(rights: Permissions | None, store: FileStore, path: Path, before:
     return whole
 
 
-def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:
+def permit_file(author: Author, kind: str, path: Path, verb: str) -> None:
     """Raise Forbidden if the author may not do `verb` to a stored file. The file need not exist, and its content is not considered.
 
     A right to change some object in the file is enough here; the commit checks the content.
     """
     object_ = spelled(kind, path.name)
-    if by.rights and not (verb == CHANGE and by.rights.may_change_within(object_)):
-        by.permit(Touch(object_, verb, frozenset((ANY,))))
+    if author.rights and not (verb == CHANGE and author.rights.may_change_within(object_)):
+        author.permit(Touch(object_, verb, frozenset((ANY,))))
 
 
 async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:

@@ -144,10 +144,10 @@ async def preview(context: CommitContext, change: Change) -> Preview:
     return Preview(diff, effects, sent, plan.reasons, valid, messages, servers=_changed_servers(commands), tests=tests, files=shown)
 
 
-async def _judged(context: CommitContext, by: Author, new: Document, files: FileSet) -> tuple[bool, Sequence[Message]]:
+async def _judged(context: CommitContext, author: Author, new: Document, files: FileSet) -> tuple[bool, Sequence[Message]]:
     """Return (whether HAProxy accepts a configuration with these files, its messages)."""
     try:
-        return True, await (files.checked(new, by) if files else context.check_text(new, by))
+        return True, await (files.checked(new, author) if files else context.check_text(new, author))
     except Refused as error:
         return False, [alert for alert in error.alerts if isinstance(alert, Message)]
 
@@ -175,13 +175,13 @@ def _changed_servers(commands: Sequence[Command]) -> list[tuple[str, str]]:
     return list(servers)
 
 
-async def preview_of_former(context: CommitContext, by: Author, texts: Texts, conflict: Conflict) -> Preview:
+async def preview_of_former(context: CommitContext, author: Author, texts: Texts, conflict: Conflict) -> Preview:
     """Preview a change on the former configuration that it was made on, because it conflicts with the current one.
 
     Raises what `preview` raises.
     """
-    await permit_evaluation(context, Candidate(texts.before, texts.after, author=by))
-    valid, messages = await _judged(context, by, texts.after, FileSet(context))
+    await permit_evaluation(context, Candidate(texts.before, texts.after, author=author))
+    valid, messages = await _judged(context, author, texts.after, FileSet(context))
     diff = await run_in_thread(difference, texts.before, texts.after, context.current.path.name, PAST)
     return Preview(diff, await run_in_thread(lambda: texts.effects), (), (), valid, messages, conflict)
 

@@ -53,7 +53,7 @@ class Decision(NamedTuple):
     plan: Plan
     # The configuration that the worker runs after the commands, if other changes in the file still wait for a reload. None if the worker
     # then runs the whole file.
-    wanted: Document | None = None
+    target: Document | None = None
 
     @property
     def reasons(self) -> Sequence[Reason]:
@@ -82,10 +82,10 @@ async def decide(
     plan = await planned(context, running.document, new, claimed)
     if not (plan.reasons and context.has_unloaded and may_wait):
         return Decision(plan)
-    if (wanted := await run_in_thread_if_large((before, new), with_ready_change, running.document, before, new)) is not None:
-        alone = await planned(context, running.document, wanted, claimed)
+    if (target := await run_in_thread_if_large((before, new), with_ready_change, running.document, before, new)) is not None:
+        alone = await planned(context, running.document, target, claimed)
         if not alone.reasons:
-            return Decision(alone, wanted)
+            return Decision(alone, target)
     return Decision(plan)
 
 
@@ -175,13 +175,14 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
         elif context.pending is None:
             running.step(NoReloadRequired())
         return Applied()
-    plan, wanted = await _decide_change(context, change, before, stamped.document)
+    plan, partial_target = await _decide_change(context, change, before, stamped.document)
     if plan.commands and not plan.reasons:
         running.step(CommandsSent(stamped_fingerprint(stamped)))
         await running.flush()
     if reasons := plan.reasons or await _send(context, plan, stamped.document):
         return Applied(reasons, members=corrected(plan))
-    running.step(CommandsProved(await _with_fingerprint(wanted) if wanted else text_of(stamped), is_file=wanted is None))
+    loaded = await _with_fingerprint(partial_target) if partial_target else text_of(stamped)
+    running.step(CommandsProved(loaded, is_file=partial_target is None))
     if load := context.load:
         # The worker that is being started needs this change as well.
         target = await run_in_thread(with_ready_change, load.wanted, before, stamped.document)
@@ -301,8 +302,8 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
     return plan is not None and not plan.reasons
 
 
-async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason]:
-    """Send commands to a new worker so that it runs `wanted`, as the previous worker did. The caller holds the locks.
+async def apply_missing(context: CommitContext, target: Document) -> list[Reason]:
+    """Send commands to a new worker so that it runs `target`, as the previous worker did. The caller holds the locks.
 
     Return the reasons for a reload; empty if the commands were enough.
     """
@@ -310,13 +311,13 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
     if reasons := running.reasons():
         return reasons
     assert running.document is not None
-    plan = await planned(context, running.document, wanted)
+    plan = await planned(context, running.document, target)
     if plan.reasons or await _is_done(context, plan):
         refused: Sequence[Reason] = plan.reasons
     else:
-        refused = await _send(context, plan, wanted)
+        refused = await _send(context, plan, target)
     if not refused:
-        running.step(CommandsProved(await _with_fingerprint(wanted)))
+        running.step(CommandsProved(await _with_fingerprint(target)))
     return list(refused)
 
 

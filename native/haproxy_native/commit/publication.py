@@ -143,7 +143,7 @@ class FileSet:
             plans[path] = plan
         return plans
 
-    async def checked(self, document: Document, by: Author, name: str | None = None) -> list[Message]:
+    async def checked(self, document: Document, author: Author, name: str | None = None) -> list[Message]:
         """Check a configuration with these files; return HAProxy's warnings. Raises Refused, CheckImpossible and ShareExceeded."""
         for operation in self.operations:
             document = operation.spelled_out(document)
@@ -158,7 +158,7 @@ class FileSet:
             return WholeSet(texts, changed, lists, gone, home)
 
         whole_set = await asyncio.to_thread(lay_out)
-        async with self.context.validating(by):
+        async with self.context.validating(author):
             return await check_whole_set(whole_set, self.context.check, name)
 
     def contents(self) -> list[Content]:

@@ -47,9 +47,9 @@ def changed_members(changes: Changes, members: Collection[str]) -> list[MemberCh
     """Return the members that differ between the two states of each server. `members`: the names of the members to compare."""
     found = []
     for before, after in changes:
-        was, now, object_ = values_of(before), values_of(after), object_of(before)
+        old, new, object_ = values_of(before), values_of(after), object_of(before)
         found += [
-            MemberChange(object_, member, was[member], now[member]) for member in now if member in members and was[member] != now[member]
+            MemberChange(object_, member, old[member], new[member]) for member in new if member in members and old[member] != new[member]
         ]
     return found
 
@@ -62,44 +62,46 @@ async def change_server(
     Sends commands only for members that differ, in this order: health, state, weight, address. If HAProxy refuses a command, the earlier
     ones are undone. The caller holds `process_lock`. Raises BadValue, RuntimeRefused, and RuntimeAbsent if the worker was replaced.
     """
-    await commands.apply(runtime, list(_changes(before, wanted)))
+    await commands.apply(runtime, list(_commands_with_undo(before, wanted)))
     after = await state_of(runtime, object_of(before))
     # Observers get every requested member, even if its value has not changed: somebody else may have set it before.
     requested = [member for member in (*MEMBERS, HEALTH) if member in wanted]
     changed = await store_members(context, [(before, after)], requested, author) if after else []
-    if after is None or any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, wanted)):
+    if after is None or any(
+        isinstance(command.check, Shows) and not holds(after, command.check) for command in _commands_with_undo(after, wanted)
+    ):
         raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
     return after, changed
 
 
-def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
+def _commands_with_undo(state: ServerState, values: Mapping[str, Any]) -> Iterator[Command]:
     def changed(member: str) -> Any:
-        value = wanted.get(member)
-        return None if value == getattr(now, member) else value
+        value = values.get(member)
+        return None if value == getattr(state, member) else value
 
-    backend, name = now.backend_name, now.name
+    backend, name = state.backend_name, state.name
     if value := changed(HEALTH):
-        yield _undone_by(commands.health(backend, name, value), commands.health(backend, name, now.operational_state or "up"))
+        yield _undone_by(commands.health(backend, name, value), commands.health(backend, name, state.operational_state or "up"))
     # The forced state differs from the reported one if the server is in maintenance for another reason as well.
-    if (value := wanted.get(STATE)) and {value} != {now.admin_state, now.forced_state}:
-        yield _undone_by(commands.state(backend, name, value), commands.state(backend, name, now.forced_state))
+    if (value := values.get(STATE)) and {value} != {state.admin_state, state.forced_state}:
+        yield _undone_by(commands.state(backend, name, value), commands.state(backend, name, state.forced_state))
     if (value := changed(WEIGHT)) is not None:
-        yield _undone_by(commands.weight(backend, name, value), commands.weight(backend, name, now.uweight))
+        yield _undone_by(commands.weight(backend, name, value), commands.weight(backend, name, state.uweight))
     if changed(ADDRESS) is not None or changed(PORT) is not None:
-        there = commands.address(backend, name, wanted.get(ADDRESS, now.address), wanted.get(PORT, now.port) or None)
+        command = commands.address(backend, name, values.get(ADDRESS, state.address), values.get(PORT, state.port) or None)
         with suppress(BadValue):
-            there = _undone_by(there, commands.address(backend, name, now.address, now.port or None))
-        yield there
+            command = _undone_by(command, commands.address(backend, name, state.address, state.port or None))
+        yield command
 
 
 def _undone_by(command: Command, undo: Command) -> Command:
     return replace(command, undo=undo.text)
 
 
-def commands_to_set(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:
-    """Yield the commands that set members of a server to the values in `wanted`. Members that already have their value are skipped."""
-    backend, name, is_now = now.backend_name, now.name, values_of(now)
-    changed = {member: value for member, value in wanted.items() if value != is_now[member]}
+def commands_to_set(state: ServerState, values: Mapping[str, object]) -> Iterable[Command]:
+    """Yield the commands that set members of a server to the values in `values`. Members that already have their value are skipped."""
+    backend, name, current = state.backend_name, state.name, values_of(state)
+    changed = {member: value for member, value in values.items() if value != current[member]}
     if HEALTH in changed:
         yield commands.health(backend, name, str(changed[HEALTH]))
     if STATE in changed:
@@ -107,7 +109,7 @@ def commands_to_set(now: ServerState, wanted: Mapping[str, object]) -> Iterable[
     if WEIGHT in changed:
         yield commands.weight(backend, name, int(str(changed[WEIGHT])))
     if ADDRESS in changed or PORT in changed:
-        yield commands.address(backend, name, str(wanted.get(ADDRESS, now.address)), int(str(wanted.get(PORT, now.port))) or None)
+        yield commands.address(backend, name, str(values.get(ADDRESS, state.address)), int(str(values.get(PORT, state.port))) or None)
 
 
 async def state_of(runtime: Runtime, object_: str) -> ServerState | None:

@@ -188,22 +188,22 @@ class Operations:
         self._changed(operation)
         self._database.post(write)
 
-    def _start(self, operation: BackgroundOperation, by: Author | None = None) -> None:
+    def _start(self, operation: BackgroundOperation, author: Author | None = None) -> None:
         """Start or resume the work of an operation.
 
-        `by`: the author of the changes that the work makes; None for the initiator, with the rights that it has when the work starts.
+        `author`: the author of the changes that the work makes; None for the initiator, with the rights that it has when the work starts.
         """
         running = RunningOperation(self, operation.id)
-        task = asyncio.create_task(self._run(running, operation, by))
+        task = asyncio.create_task(self._run(running, operation, author))
         self._tasks[operation.id] = running, task
         task.add_done_callback(lambda _: self._tasks.pop(operation.id, None))
 
-    async def _run(self, running: RunningOperation, operation: BackgroundOperation, by: Author | None) -> None:
+    async def _run(self, running: RunningOperation, operation: BackgroundOperation, author: Author | None) -> None:
         try:
             while (left := (operation.due or 0) - self._now()) > 0:  # noqa: ASYNC110 - of a clock
                 await asyncio.sleep(min(left, SLEEP_SECONDS))
-            if by and not operation.due:
-                running.author = by
+            if author and not operation.due:
+                running.author = author
             else:
                 running.author = Initiator.from_dict(operation.by).author(self._rights_of)
                 if operation.needs:

@@ -83,13 +83,15 @@ class Master:
         clock = asyncio.get_running_loop().time
         began = clock()
         while clock() < began + patience:
-            now = None
+            processes = None
             # While the master re-executes itself, it does not answer, and it may lose a request that has just arrived.
             with suppress(RuntimeAbsent):
-                now = await self._processes(Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True, pulse=self._pulse))
-            verdict = judge(before, now) if now else None
+                processes = await self._processes(
+                    Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True, pulse=self._pulse)
+                )
+            verdict = judge(before, processes) if processes else None
             # Only the master is compared: old workers may exit without a reload.
-            if verdict is not None or (now and now.master == before.master and clock() >= began + MISSED_SECONDS):
+            if verdict is not None or (processes and processes.master == before.master and clock() >= began + MISSED_SECONDS):
                 return verdict
             await asyncio.sleep(POLL)
         return None
@@ -122,12 +124,12 @@ class ReloadWatch:
             self._connection.abort()
 
 
-def judge(before: Processes, now: Processes) -> bool | None:
+def judge(before: Processes, after: Processes) -> bool | None:
     """Return whether a reload between two observations of the processes has succeeded; None if they show no finished reload."""
-    if not now.master or not before.master:
+    if not after.master or not before.master:
         return None
-    if now.master.pid == before.master.pid and now.master.reloads <= before.master.reloads:
+    if after.master.pid == before.master.pid and after.master.reloads <= before.master.reloads:
         return None
-    if any(worker.pid not in before.pids for worker in now.workers):
+    if any(worker.pid not in before.pids for worker in after.workers):
         return True
-    return False if now.master.failed else None
+    return False if after.master.failed else None

@@ -236,10 +236,12 @@ def refused(answer: str, command: str) -> RuntimeRefused:
     return next((kind for kind, known in KINDS if known.search(words)), RuntimeRefused)(answer, command)
 
 
-def denied(place: str, level: str, command: str, *, of_master: bool = False) -> RuntimeDenied:
-    """Return the error for a command that the level of a socket does not permit. `place`: the address of the socket."""
+def denied(address: str, level: str, command: str, *, of_master: bool = False) -> RuntimeDenied:
+    """Return the error for a command that the level of a socket does not permit. `address`: the address of the socket."""
     needed = "operator" if level == "user" and _FOR_OPERATORS.match(command) else "admin"
-    where = f'"-S {place},level,{needed}" of the start command' if of_master else f'"stats socket {place} level {needed}"'
+    where = f'"-S {address},level,{needed}" of the start command' if of_master else f'"stats socket {address} level {needed}"'
     shown = command if len(command) <= _LONGEST else f"{command[:_LONGEST]}..."
     has = f"has level {level}" if level else "has a lower level"
-    return RuntimeDenied(f"HAProxy denies [{shown}]: socket {place} {has}, and this needs level {needed}; give it that level with {where}")
+    return RuntimeDenied(
+        f"HAProxy denies [{shown}]: socket {address} {has}, and this needs level {needed}; give it that level with {where}"
+    )

@@ -49,9 +49,9 @@ def conditions(servers: Iterable[ServerState]) -> Conditions:
     }
 
 
-def commands(current: Conditions, wanted: Conditions) -> Iterator[str]:
-    """Yield the runtime commands that bring servers from the conditions `current` to the conditions `wanted`."""
-    for name, (state, weight) in wanted.items():
+def commands(current: Conditions, target: Conditions) -> Iterator[str]:
+    """Yield the runtime commands that bring servers from the conditions `current` to the conditions `target`."""
+    for name, (state, weight) in target.items():
         has_state, has_weight = current.get(name, (state, weight))
         if state != has_state:
             yield runtime_commands.state(*name, state).text
@@ -67,17 +67,17 @@ class RuntimeState:
     _declared: Conditions = field(default_factory=dict)
     _current: Conditions = field(default_factory=dict)
 
-    async def set_servers(self, wanted: Conditions) -> None:
-        """Set the states of all servers. Servers that are not in `wanted` get the state that the text declares. Raises RuntimeAbsent."""
+    async def set_servers(self, targets: Conditions) -> None:
+        """Set the states of all servers. Servers that are not in `targets` get the state that the text declares. Raises RuntimeAbsent."""
         if not self._current:
             shown = await self.socket.send("show servers state")
             self._declared = self._current = await run_in_thread_if(len(shown) > LARGE, lambda: conditions(server_states(shown)))
-        for command in await run_in_thread_if(len(self._declared) > MANY, self._commands_to, wanted):
+        for command in await run_in_thread_if(len(self._declared) > MANY, self._commands_to, targets):
             await self.socket.send(command)
 
-    def _commands_to(self, wanted: Conditions) -> list[str]:
-        former, self._current = self._current, {name: wanted.get(name, state) for name, state in self._declared.items()}
-        return list(commands(former, {**self._declared, **wanted}))
+    def _commands_to(self, targets: Conditions) -> list[str]:
+        former, self._current = self._current, {name: targets.get(name, state) for name, state in self._declared.items()}
+        return list(commands(former, {**self._declared, **targets}))
 
     async def clear_tables(self) -> bool:
         """Clear the stick tables, and return whether all of them are empty. An entry stays while a stream uses it. Raises RuntimeAbsent."""
@@ -370,8 +370,8 @@ def refusal(output: str, shadow: Shadow) -> str:
     alert = next((line for line in output.splitlines() if "[ALERT]" in line), output.strip()[-1000:])
     if not (match := _PARSING.search(alert)):
         return alert[:1000]
-    place = shadow.places.get(int(match[1]))
-    where = f"line {place.line}{f' of {place.file}' if place.file else ''} ({place.text[:200]}): " if place else ""
+    source = shadow.places.get(int(match[1]))
+    where = f"line {source.line}{f' of {source.file}' if source.file else ''} ({source.text[:200]}): " if source else ""
     return f"{where}{match[2].strip()}"[:1000]
 
 

@@ -1,4 +1,4 @@
-"""Rewrite a configuration for a shadow: listeners become private sockets, servers its standard input, and rules get marks. Pure.
+"""Rewrite a configuration for a shadow: listeners become private sockets, servers its standard input, and rules get marks.
 
 Each line becomes one line or none, so HAProxy's messages about a line of the shadow refer to one line of the configuration. There is one
 exception: if marks make a rule too long, terms of its condition become lines of their own before it.
@@ -87,9 +87,9 @@ def dropped() -> dict[str, list[list[str]]]:
     return phrases
 
 
-def begins(line: tuple[str, ...] | list[str], wanted: str) -> bool:
+def begins(line: tuple[str, ...] | list[str], phrase: str) -> bool:
     """Return whether a line begins with these words."""
-    first = wanted.split()
+    first = phrase.split()
     return list(line[: len(first)]) == first
 
 
@@ -234,9 +234,9 @@ class Shadow:
     # The numbers of the lines in `text` that answer a URI without a log line, by that URI.
     silent: dict[str, list[int]] = field(default_factory=dict)
 
-    def doubt(self, place: SourceLine, why: str) -> None:
+    def doubt(self, source: SourceLine, why: str) -> None:
         """Record that the effect of a line may be different in the shadow."""
-        self.doubtful.setdefault(place.section, []).append((place, why))
+        self.doubtful.setdefault(source.section, []).append((source, why))
 
 
 def rewritten(document: Document, directory: Path, home: Path) -> Shadow:
@@ -268,15 +268,15 @@ class _Rewriter:
         if not any(" ".join(map(_bare, section.header.words)) == own for section in document.sections):
             self._add(own)
         self.shadow.text = "".join(f"{line}\n" for line in self._lines)
-        for number, place in self.shadow.places.items():
-            first, *rest = place.text.split(None, 2)
+        for number, source in self.shadow.places.items():
+            first, *rest = source.text.split(None, 2)
             if first == definition() and rest:
-                self.shadow.acls.setdefault((place.section, rest[0]), []).append(place)
+                self.shadow.acls.setdefault((source.section, rest[0]), []).append(source)
             for pattern, why in unknown():
-                if pattern.search(place.text):
-                    self.shadow.doubt(place, why)
-            if health().search(place.text):
-                self.shadow.by_health.setdefault(place.section, []).append(place)
+                if pattern.search(source.text):
+                    self.shadow.doubt(source, why)
+            if health().search(source.text):
+                self.shadow.by_health.setdefault(source.section, []).append(source)
             if first == words()["silent"] and rest:
                 self.shadow.silent.setdefault(rest[0], []).append(number)
             self.shadow.has_tables = self.shadow.has_tables or first in words()["tables"]
@@ -299,10 +299,10 @@ class _Rewriter:
         self._numbers[self._file] = start + len(section.lines)
         is_kept, header = section.kind in words()["sections"] and self._modes.is_kept(section), section.header.text.strip()
         for number, line in enumerate(section.lines, start + 1):
-            place = SourceLine(section.file, number, line.text.strip(), header)
-            if text := self._rewrite_line(section, line, place) if is_kept else _conditional_line(line):
+            source = SourceLine(section.file, number, line.text.strip(), header)
+            if text := self._rewrite_line(section, line, source) if is_kept else _conditional_line(line):
                 self._lines.append(text)
-                self.shadow.places[len(self._lines)] = place
+                self.shadow.places[len(self._lines)] = source
         if not is_kept:
             return
         additions = words()["additions"]
@@ -321,14 +321,14 @@ class _Rewriter:
                 self._lines.append(written)
                 self.shadow.places[len(self._lines)] = SourceLine(file, number, line.text.strip(), "")
 
-    def _rewrite_line(self, section: Section, line: Line, place: SourceLine) -> str:
+    def _rewrite_line(self, section: Section, line: Line, source: SourceLine) -> str:
         own = [_bare(word) for word in line.words]
         if not own:
             return ""
         if line is section.header or own[0].startswith("."):
             return " ".join(own)
         if _QUOTING.search(own[0]):
-            self.shadow.doubt(place, f"what {own[0]} is")
+            self.shadow.doubt(source, f"what {own[0]} is")
             return ""
         if section.kind == "global":
             about = words()["global"]
@@ -338,18 +338,18 @@ class _Rewriter:
                 return ""
             return " ".join(own)
         if section.kind in words()["proxies"]:
-            return self._rewrite_proxy_line(section, own, place)
+            return self._rewrite_proxy_line(section, own, source)
         rest = words()["others"].get(section.kind, {})
         if own[0] in rest.get("dropped", ()) or own[0] not in rest.get("kept", own):
             return ""
         return " ".join(drop_words(own, rest.get("without", {})))
 
-    def _rewrite_proxy_line(self, section: Section, own: list[str], place: SourceLine) -> str:
+    def _rewrite_proxy_line(self, section: Section, own: list[str], source: SourceLine) -> str:
         about = words()["proxy"]
         if any(own[: len(phrase)] == phrase for phrase in dropped().get(own[0], ())):
             return ""
         if own[0] == words()["listener"]["begins"]:
-            return self._rewrite_listener(section, own, place)
+            return self._rewrite_listener(section, own, source)
         if (before := about["servers"].get(own[0])) is not None:
             if isinstance(before, str):
                 return before.format(echo=ECHO)
@@ -360,25 +360,25 @@ class _Rewriter:
         if own[0] in about["filters"]["begin"]:
             if own[1:2] and own[1] in about["filters"]["kept"]:
                 return " ".join(own)
-            self.shadow.doubt(place, f"what {' '.join(own[:2])} does")
+            self.shadow.doubt(source, f"what {' '.join(own[:2])} does")
             return ""
         if replaced := next((text for phrase, text in about["replaced"].items() if begins(own, phrase)), ""):
             return str(replaced)
-        return self._rewrite_rule(drop_words(own, about["without"].get(own[0], {})), place)
+        return self._rewrite_rule(drop_words(own, about["without"].get(own[0], {})), source)
 
-    def _rewrite_listener(self, section: Section, own: list[str], place: SourceLine) -> str:
+    def _rewrite_listener(self, section: Section, own: list[str], source: SourceLine) -> str:
         about = words()["listener"]
         if why := next((why for begin, why in about["not_private"].items() if len(own) > 1 and own[1].startswith(begin)), ""):
-            self.shadow.doubt(place, why)
+            self.shadow.doubt(source, why)
         if why or len(own) < 2:
             return ""
         socket, words_ = f"b{len(self.shadow.listeners)}", keep_words(own[2:], listener_words())
         name = words_[words_.index("name") + 1] if "name" in words_[:-1] else ""
         is_tls, mode = about["tls"] in words_, self._modes.mode_of(section)
-        self.shadow.listeners.append(FrontendListener(section.name, place, own[1], name, socket, is_tls, mode))
+        self.shadow.listeners.append(FrontendListener(section.name, source, own[1], name, socket, is_tls, mode))
         return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *words_])
 
-    def _rewrite_rule(self, own: list[str], place: SourceLine) -> str:
+    def _rewrite_rule(self, own: list[str], source: SourceLine) -> str:
         about = words()["rules"]
         variable = SESSION if begins(own, about["connection"]) or begins(own, about["session"]) else STREAM
         family = next((phrase for phrase in (about["connection"], about["session"], *about["stream"]) if begins(own, phrase)), "")
@@ -391,14 +391,14 @@ class _Rewriter:
         if action in about["dropped_actions"]:
             return ""
         if action in about["idle_actions"]:
-            self.shadow.doubt(place, f"what {action} does")
+            self.shadow.doubt(source, f"what {action} does")
             own = [*own[:at], _NOTHING[variable], "int(0)", *own[condition_at(own, at) :]]
         elif action == about["level_action"]:
             own[at + 1 : at + 2] = [about["level"]]
 
         def add_mark(mark: Mark) -> str:
             identifier = _base_36(len(self.shadow.rules))
-            self.shadow.rules[identifier] = MarkedRule(place, mark.term)
+            self.shadow.rules[identifier] = MarkedRule(source, mark.term)
             return identifier
 
         start = at if family in about["plain"] else at + 1
@@ -409,7 +409,7 @@ class _Rewriter:
         """Shorten a rule whose condition begins at word `at`: replace anonymous terms by names, and define the names on lines before it."""
         out = own[:at]
         for term in terms(own[at:]):
-            opening = next((place for place, word in enumerate(term) if word.lstrip("!") == "{"), None)
+            opening = next((index for index, word in enumerate(term) if word.lstrip("!") == "{"), None)
             if opening is None:
                 out += term
                 continue

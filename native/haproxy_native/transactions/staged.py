@@ -97,16 +97,16 @@ class Staged:
         directory = self._directory()
         return ConfigFile(directory / str(uuid.uuid4()), directory, mode=0o600).draft(b"", str(uuid.uuid4()))
 
-    def put(self, path: Path, store: str, object_: str, draft: Draft | None, now: Path) -> None:
-        """Stage the draft of a file, or its deletion if `draft` is None. `now`: the path of the current content.
+    def put(self, path: Path, store: str, object_: str, draft: Draft | None, current: Path) -> None:
+        """Stage the draft of a file, or its deletion if `draft` is None. `current`: the path of the current content.
 
         Raises BadRequest if the staged files become too many or too large, Unreadable, WriteFailed and Unusable.
         """
-        known, data = self.files.get(path), draft.path.read_bytes() if draft else None
+        staged, data = self.files.get(path), draft.path.read_bytes() if draft else None
         size = sum(file.size or 0 for other, file in self.files.items() if other != path) + len(data or b"")
         if size > MOST_BYTES or len({*self.files, path}) > MOST_FILES:
             raise BadRequest(f"the stored files of a transaction may be {MOST_FILES} and have {MOST_BYTES} bytes together; commit it first")
-        file = StagedFile(store, object_, None if data is None else len(data), known.before if known else digest_of(now))
+        file = StagedFile(store, object_, None if data is None else len(data), staged.before if staged else digest_of(current))
 
         def write(state: State) -> None:
             with state.keys.transaction(is_synced=False):
