@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from haproxy_native.changes.operations import Edit, applied, editor_of
-from haproxy_native.changes.rebasing import rebased
+from haproxy_native.changes.operations import Edit, apply_all, editor_of
+from haproxy_native.changes.rebasing import rebase_operations
 from haproxy_native.editing.header import same_text
 from haproxy_native.editing.object_names import ObjectPlace, name_of
 from haproxy_native.errors import ChangedSince, Collided, IndexOutOfRange, Missing, NoParent, Stale, StaleTransaction
@@ -40,7 +40,7 @@ class Expect:
 
         Raises ChangedSince or Conflict if `document` is not as expected.
         """
-        return applied(operations, document)
+        return apply_all(operations, document)
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Version(Expect):
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises Stale if `document` differs from `base`, and what the operations raise."""
         if self.base is None:
-            return applied(operations, document)
+            return apply_all(operations, document)
         if same_text(document, self.base):
-            return self.result or applied(operations, document)
+            return self.result or apply_all(operations, document)
         if self.transaction:
             text = f"the configuration of version {self.number} is not the one that the transaction started from"
             raise StaleTransaction(text, current=self.number, transaction=self.transaction)
@@ -76,9 +76,9 @@ class Rebase(Version):
         """Return the document after the operations. Raises Collided if a later change conflicts, and what the operations raise."""
         assert self.base is not None
         if same_text(document, self.base):
-            return self.result or applied(operations, document)
+            return self.result or apply_all(operations, document)
         try:
-            return rebased(operations, self.base, document, self.result)
+            return rebase_operations(operations, self.base, document, self.result)
         except Collided as error:
             error.version = self.number
             raise
@@ -99,7 +99,7 @@ class ExpectedObject(Expect):
 
         Errors of the operations take precedence.
         """
-        after = applied(operations, document)
+        after = apply_all(operations, document)
         if self.value is None or find_value(document, self.place, full=self.full) != self.value:
             raise ChangedSince(f"{name_of(self.place)} has changed since it was read")
         return after
@@ -121,7 +121,7 @@ class ExpectedText(Expect):
         """Return the document after the operations. Raises ChangedSince if the file has another text, and what the operations raise."""
         if parts.parts(document)[self.name].data != self.text:
             raise ChangedSince(f"{self.name or 'the configuration'} has changed since it was read")
-        return applied(operations, document)
+        return apply_all(operations, document)
 
 
 ANY = Expect()

@@ -34,7 +34,7 @@ class Edit(Protocol):
         """Return the document after the operation."""
 
 
-def applied(operations: Iterable[Edit], document: Document) -> Document:
+def apply_all(operations: Iterable[Edit], document: Document) -> Document:
     """Return a document after all operations, one after the other."""
     for operation in operations:
         document = operation.apply(document)

@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from haproxy_native.changes.operations import Edit, Patch, Replace, ReplaceAll, applied
+from haproxy_native.changes.operations import Edit, Patch, Replace, ReplaceAll, apply_all
 from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor, Object, standard_editor
 from haproxy_native.editing.header import with_header_and_banner_of
@@ -42,13 +42,13 @@ from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
 Item = TypeVar("Item", bound=Hashable)
 
 
-def rebased(operations: Sequence[Edit], base: Document, newer: Document, result: Document | None = None) -> Document:
+def rebase_operations(operations: Sequence[Edit], base: Document, newer: Document, result: Document | None = None) -> Document:
     """Return the document `newer` after operations that were made on `base`.
 
     `result`: `base` after the operations, if that is known. Raises Collided if both sides have changed the same member, and what the
     operations raise.
     """
-    mine = result or applied(operations, base)
+    mine = result or apply_all(operations, base)
     # An operation may have an editor of its own, such as one that writes times in another unit.
     editor = next((own for operation in operations if (own := getattr(operation, "editor", None))), standard_editor())
     merge = _Merge(editor, with_header_and_banner_of(base, newer), with_header_and_banner_of(mine, newer), newer)
@@ -62,7 +62,7 @@ def rebased(operations: Sequence[Edit], base: Document, newer: Document, result:
     raise Collided(f"{_what(first)} was also changed by a later commit{more}", clashes=[first, *others])
 
 
-def reverted(current: Document, before: Document, after: Document) -> Document:
+def revert_change(current: Document, before: Document, after: Document) -> Document:
     """Return the configuration `current` without the change from `before` to `after`, and with all later changes.
 
     Raises Diverged if a later change concerns the same members.
@@ -70,7 +70,7 @@ def reverted(current: Document, before: Document, after: Document) -> Document:
     after = patches.sharing(after, current)
     before = patches.sharing(with_header_and_banner_of(before, current), after)
     try:
-        return rebased([], after, current, before)
+        return rebase_operations([], after, current, before)
     except Collided as error:
         # Secrets are masked, as in everything that the history shows.
         clashes: list[Clash] = []
@@ -254,19 +254,20 @@ class _Merge:
 
     def _clash(self, place: ObjectPlace, member: str = "") -> None:
         """Add a clash of an object's member. `member` is LINES for the lines of a section, and empty for the whole object."""
-        before, mine, theirs = (self._value(document, place, member) for document in self._sides)
+        values: list[Any] = []
+        for document in self._sides:
+            sections = [] if place.parent else _sections(document, (place.resource.section, str(place.key)))
+            if member == LINES or (sections and place.resource.name not in self.editor.resources.by_name):
+                values.append([line for section in sections for line in _lines(section)] or None)
+            elif place.parent or member:
+                object_ = self._object(document, place)
+                values.append(object_.get(member) if object_ and member else object_)
+            else:
+                values.append(complete_object(self.editor, place, sections[0] if sections else None))
+        before, mine, theirs = values
         if member == LINES:
             mine, theirs = ([line for line in side or () if line not in (before or ())] or None for side in (mine, theirs))
         self.clashes.setdefault((name_of(place), member), Clash(name_of(place), member, theirs, mine, before))
-
-    def _value(self, document: Document, place: ObjectPlace, member: str) -> Any:
-        sections = [] if place.parent else _sections(document, (place.resource.section, str(place.key)))
-        if member == LINES or (sections and place.resource.name not in self.editor.resources.by_name):
-            return [line for section in sections for line in _lines(section)] or None
-        if place.parent or member:
-            object_ = self._object(document, place)
-            return object_.get(member) if object_ and member else object_
-        return complete_object(self.editor, place, sections[0] if sections else None)
 
     def _clash_list(self, place: ObjectPlace) -> None:
         assert place.parent is not None

@@ -24,11 +24,11 @@ from haproxy_native.check.messages import (
     Message,
     Origin,
     add_places,
-    as_sent,
-    explained,
+    format_alerts,
     parse_messages,
-    recorded,
+    source_lines,
     summarize,
+    with_client_positions,
 )
 from haproxy_native.check.run import Confinement, Ended, command_environment, haproxy_environment, run
 from haproxy_native.editing.editor import standard_editor
@@ -162,16 +162,16 @@ async def check(
     if not alerts and (code < 0 or code in _NOT_RUN or code in _KILLED):
         detail = stderr[-1000:].strip() or settings.command or settings.binary
         raise CheckImpossible(f"{how}: {detail}", reason=_NOT_RUN.get(code, "killed"))
-    stderr, stdout = as_sent(stderr, origins), as_sent(stdout, origins)
+    stderr, stdout = with_client_positions(stderr, origins), with_client_positions(stdout, origins)
     text = f"{how}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
-    text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
+    text += format_alerts(stderr) or (stderr.strip() or stdout.strip())[-1000:]
     version = next((match[1] for message in reported if (match := _VERSION.match(message.text))), "")
     alerts = await to_thread(add_places, alerts, origins)
     line = await to_thread(summarize, alerts, origins, version)
     line = line or (stderr.strip() or stdout.strip()).partition("\n")[0][:LONGEST_SUMMARY]
     known = set(environment).union(*(_SET.findall(file.document.text) for file in files if file.document))
     hint = _unknown_variables(alerts, known)
-    raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + explained(alerts) + hint, alerts=alerts)
+    raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + source_lines(alerts) + hint, alerts=alerts)
 
 
 def _unknown_variables(alerts: Sequence[Message], known: Collection[str]) -> str:

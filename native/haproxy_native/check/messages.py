@@ -1,7 +1,7 @@
 """Parse HAProxy's messages about a configuration, and compose the text of a refusal.
 
 A refusal consists of three texts: one line that summarizes it for people (`summarize`), the alerts in the format of the Data Plane API
-(`recorded`), and the lines of the configuration to which they refer (`explained`).
+(`format_alerts`), and the lines of the configuration to which they refer (`source_lines`).
 
 The summary has a place, the cause, and the word that was probably meant. HAProxy names no place for a mistake that it finds after reading
 all files, such as a missing backend. If the message names a section, and exactly one line of that section matches, this line is the place.
@@ -68,7 +68,7 @@ class Origin(NamedTuple):
     shift: int = 0
 
 
-def as_sent(text: str, checked: Mapping[str, Origin]) -> str:
+def with_client_positions(text: str, checked: Mapping[str, Origin]) -> str:
     """Return HAProxy's output with the file names and line numbers that the client knows instead of those of the checked files."""
     for path, origin in checked.items():
         if path != origin.file or origin.shift:
@@ -97,7 +97,7 @@ def parse_messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:
             continue
         room[is_alert] -= 1
         level, text = match[1].lower(), _short(match[2])
-        place, text = _PLACE.search(_NO_PLACE.sub("''", text)), as_sent(text, checked)
+        place, text = _PLACE.search(_NO_PLACE.sub("''", text)), with_client_positions(text, checked)
         if not place:
             messages.append(Message(level, text))
             continue
@@ -137,7 +137,7 @@ def locate(document: Document, number: int) -> tuple[str | None, str | None]:
     return Places(document).locate(number)
 
 
-def recorded(stderr: str) -> str:
+def format_alerts(stderr: str) -> str:
     """Return the alerts in the format of the Data Plane API: one line `msg="..."` for each."""
     alerts = [line for line in stderr.splitlines() if line.startswith("[ALERT]")]
     remaining = [line for line in alerts if not line.endswith(_DROPPED_END) and _DROPPED not in line]
@@ -153,7 +153,7 @@ def recorded(stderr: str) -> str:
     return "\n".join(texts + more)
 
 
-def explained(alerts: Sequence[Message]) -> str:
+def source_lines(alerts: Sequence[Message]) -> str:
     """Return the lines of the configuration to which alerts refer, each once and at most five."""
     lines = dict.fromkeys(f"line {alert.line} in '{alert.section}': {_short(alert.source)}" for alert in alerts if alert.source)
     return "".join(f"\n{line}" for line in list(lines)[:5])

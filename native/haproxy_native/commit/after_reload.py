@@ -21,7 +21,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from haproxy_native.changes.operations import PutDocument
-from haproxy_native.changes.rebasing import reverted
+from haproxy_native.changes.rebasing import revert_change
 from haproxy_native.check.messages import Places, parse_messages
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Change, Published, Reload, Validation
@@ -58,7 +58,7 @@ def finish_interrupted(context: CommitContext) -> None:
             records.finish(record.succeeded(worker.pid))
 
 
-async def succeeded(context: CommitContext) -> None:
+async def handle_success(context: CommitContext) -> None:
     """Record that the new worker runs the loaded text, query its capabilities, and apply to it the changes made during the reload.
 
     Schedules another reload if those changes need one.
@@ -113,7 +113,7 @@ async def apply_missing(context: CommitContext) -> list[Reason]:
     return reasons
 
 
-async def failed(context: CommitContext, record: ReloadRecord) -> ReloadRecord:
+async def handle_failure(context: CommitContext, record: ReloadRecord) -> ReloadRecord:
     """Restore stored files, and revert the changes that introduced the lines named in HAProxy's alerts.
 
     If these changes cannot be found or reverted alone, revert all changes that HAProxy has not loaded. If another process has edited the
@@ -316,7 +316,7 @@ def failing_changes(changes: Sequence[Published], lines: set[NamedLine]) -> list
 def without_changes(document: Document, changes: Sequence[Published]) -> Document:
     """Return the configuration `document` without some of its changes. Raises Conflict if a later change overlaps with one of them."""
     for change in reversed(changes):
-        document = reverted(document, change.before, change.after)
+        document = revert_change(document, change.before, change.after)
     return document
 
 

@@ -231,7 +231,7 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     if change.verify:
         await change.verify()
     if prepared.plan is None:
-        # With a plan, `process.applied` queries the worker after it has sent the commands.
+        # With a plan, `process.sending_commands` queries the worker after it has sent the commands.
         await (context.notice() if change.files else context.observe())
     await _refuse_overtaken(context, change, prepared)
     if prepared.plan and not (
@@ -272,7 +272,7 @@ async def _plan_files(context: CommitContext, change: Change, prepared: Prepared
     if files is not prepared.files:
         may_reload = permit(change.author, prepared.texts, await files.touches(change.author.rights))
     # With a text, the forced reload is requested for the text and not for the files.
-    plans = await files.planned(Reload.AUTO if text and change.reload is Reload.NOW else change.reload)
+    plans = await files.plan(Reload.AUTO if text and change.reload is Reload.NOW else change.reload)
     reasons = reasons_of(plans.values())
     if text:
         reasons = [*await process.why_not_live(context, change, text.stamped, prepared.before), *reasons]
@@ -303,13 +303,13 @@ async def _publish_applied(context: CommitContext, change: Change, prepared: Pre
     assert plan
     syncing = asyncio.ensure_future(asyncio.to_thread(text.draft.sync))
     try:
-        async with process.applied(context, plan, prepared.before, text.stamped):
+        async with process.sending_commands(context, plan, prepared.before, text.stamped):
             await syncing
             await _replace_file(context, change, prepared)
     finally:
         # The caller discards the draft.
         await asyncio.gather(syncing, return_exceptions=True)
-    return replace(intended, live=True, commands=plan.texts, members=process.corrected(plan))
+    return replace(intended, live=True, commands=plan.texts, members=process.corrected_members(plan))
 
 
 async def _publish_files(

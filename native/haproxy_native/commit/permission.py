@@ -41,7 +41,7 @@ def permit(author: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
     return author.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
 
 
-def authorized(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
+def apply_and_authorize(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
     """Apply a change to `before`, and authorize it. Return (texts before and after, whether the author may reload HAProxy for it).
 
     `touched`: what the change does to stored files. Raises Forbidden and what the operations raise.

@@ -13,7 +13,7 @@ from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.commit import process, publication
 from haproxy_native.commit.change import Candidate, Change, Same, Texts, Validation
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.permission import authorized, judge, refuse_reload
+from haproxy_native.commit.permission import apply_and_authorize, judge, refuse_reload
 from haproxy_native.commit.ports import OverriddenMembers
 from haproxy_native.commit.publication import FileSet
 from haproxy_native.disk.files import Drafts
@@ -126,7 +126,7 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
     await context.current.notice_in_thread()
     change.expect.compare(context.current.version)
     before, base, publications = context.current.document, context.current.version, context.publications
-    files = await publication.prepared(context, change, is_judged=context.observers.judges(change.author))
+    files = await publication.draft_files(context, change, is_judged=context.observers.judges(change.author))
     prepared = Prepared(Texts(before, before), base, publications, files, change.author)
     try:
         prepared = await _apply_operations(context, change, prepared)
@@ -143,7 +143,7 @@ async def _apply_operations(context: CommitContext, change: Change, start: Prepa
     """Apply the operations, authorize the author, and draft the text if it changes. Raises Same, Forbidden and what operations raise."""
     current, before, files = context.current, start.before, start.files
     touched = await files.touches(change.author.rights)
-    texts, may_reload = await current.unless_overtaken(run_in_thread(authorized, change, before, touched))
+    texts, may_reload = await current.unless_overtaken(run_in_thread(apply_and_authorize, change, before, touched))
     prepared = replace(start, texts=texts, may_reload=may_reload)
     files.refuse_named(texts.after)
     unchanged = not change.edits or await run_in_thread_if_large(texts, header.same_text, *texts)

@@ -15,7 +15,7 @@ from haproxy_native.commit import process, publication
 from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Validation
 from haproxy_native.commit.commit import admit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.permission import GateVerdict, authorized, permit_evaluation, refuse_reload, verdict
+from haproxy_native.commit.permission import GateVerdict, apply_and_authorize, permit_evaluation, refuse_reload, verdict
 from haproxy_native.commit.process import decide, reasons_to_reload
 from haproxy_native.commit.publication import FileSet, reasons_of
 from haproxy_native.disk.file import drafts_aside
@@ -85,9 +85,9 @@ async def _draft_change(context: CommitContext, change: Change) -> AsyncIterator
     change.expect.compare(context.current.version)
     before = context.current.document
     async with drafts_aside(wanted=context.read_only or bool(change.files)):
-        files = await publication.prepared(context, change, is_judged=True)
+        files = await publication.draft_files(context, change, is_judged=True)
         try:
-            texts, may_reload = await run_in_thread(authorized, change, before, await files.touches(change.author.rights))
+            texts, may_reload = await run_in_thread(apply_and_authorize, change, before, await files.touches(change.author.rights))
             files.refuse_named(texts.after)
             yield texts, files, may_reload
         finally:
@@ -100,7 +100,7 @@ async def would_reload(context: CommitContext, change: Change) -> bool:
     async with _draft_change(context, change) as ((before, new), files, may_reload):
         if files:
             async with context.publishing_files():
-                plans = await files.planned()
+                plans = await files.plan()
             return bool(reasons_of(plans.values())) or await _needs_reload(context, change, before, new)
         is_live = await process.plan_without_check(context, change, before, new) is not None
         if not may_reload and not is_live:
@@ -130,7 +130,7 @@ async def preview(context: CommitContext, change: Change) -> Preview:
         # Without the locks, a file that a commit has replaced but not applied yet would look like one that the worker has not read.
         async with context.publishing_files() if files else context.publishing():
             await (context.notice() if files else context.observe())
-            plans = await files.planned()
+            plans = await files.plan()
             if bool(files) and await run_in_thread(same_text, *texts):
                 plan = Plan()
             else:

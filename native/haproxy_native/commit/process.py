@@ -79,17 +79,17 @@ async def decide(
     if reasons := [*(running.drift() if whole else ()), *(awaited or running.reasons())]:
         return Decision(Plan(reasons=reasons))
     assert running.document is not None
-    plan = await planned(context, running.document, new, claimed)
+    plan = await plan_change(context, running.document, new, claimed)
     if not (plan.reasons and context.has_unloaded and may_wait):
         return Decision(plan)
     if (target := await run_in_thread_if_large((before, new), with_ready_change, running.document, before, new)) is not None:
-        alone = await planned(context, running.document, target, claimed)
+        alone = await plan_change(context, running.document, target, claimed)
         if not alone.reasons:
             return Decision(alone, target)
     return Decision(plan)
 
 
-async def planned(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
+async def plan_change(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
     """Plan how to bring a process from `running` to `new`. If the worker does not answer, the plan is a reload."""
     try:
         return await plan_observed(context, running, new, claimed)
@@ -135,7 +135,7 @@ def _plan(context: CommitContext, running: Document, new: Document, observed: Ob
 
 async def reasons_to_reload(context: CommitContext, before: Document, new: Document, claimed: Claimed = frozenset()) -> Sequence[Reason]:
     """Return why the change from `before` to `new` needs a reload; empty if runtime commands are enough."""
-    return (await planned(context, before, new, claimed)).reasons
+    return (await plan_change(context, before, new, claimed)).reasons
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Applied:
     members: Sequence[MemberChange] = ()
 
 
-def corrected(plan: Plan) -> tuple[MemberChange, ...]:
+def corrected_members(plan: Plan) -> tuple[MemberChange, ...]:
     """Return the members of claimed servers that others have changed in the process and that a plan resets."""
     return tuple(
         MemberChange(spelled("backend", each.backend, "server", each.server), each.member, each.value, each.declared)
@@ -180,7 +180,7 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
         running.step(CommandsSent(stamped_fingerprint(stamped)))
         await running.flush()
     if reasons := plan.reasons or await _send(context, plan, stamped.document):
-        return Applied(reasons, members=corrected(plan))
+        return Applied(reasons, members=corrected_members(plan))
     loaded = await _with_fingerprint(partial_target) if partial_target else text_of(stamped)
     running.step(CommandsProved(loaded, is_file=partial_target is None))
     if load := context.load:
@@ -189,7 +189,7 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
         assert target is not None
         running.step(TargetChanged(target))
         await running.flush()
-    return Applied(commands=plan.texts, members=corrected(plan))
+    return Applied(commands=plan.texts, members=corrected_members(plan))
 
 
 async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
@@ -240,12 +240,12 @@ async def plan_without_check(context: CommitContext, change: Change, before: Doc
         return None
     if await run_in_thread_if_large((before, new), needs_check, before, new):
         return None
-    plan = await planned(context, before, new, change.claimed)
+    plan = await plan_change(context, before, new, change.claimed)
     return plan if plan.commands and not plan.reasons else None
 
 
 @asynccontextmanager
-async def applied(context: CommitContext, plan: Plan, before: Document, stamped: Stamped) -> AsyncIterator[None]:
+async def sending_commands(context: CommitContext, plan: Plan, before: Document, stamped: Stamped) -> AsyncIterator[None]:
     """Send the commands of an unchecked plan, then run the body, which replaces the file. If the body raises, revert the commands.
 
     Raises NotAccepted if HAProxy has refused a command. Schedules a reload if reverting leaves the process in an unknown state.
@@ -273,7 +273,7 @@ async def _revert_commands(context: CommitContext, plan: Plan, before: Document,
     running = context.running
     if not running.is_trying:
         return
-    back = await planned(context, new, before)
+    back = await plan_change(context, new, before)
     try:
         for command in reversed(back.commands):
             with suppress(RuntimeRefused):
@@ -298,7 +298,7 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
     if await run_in_thread(header.same_text, before, new) or await run_in_thread(with_ready_change, load.wanted, before, new) is None:
         return False
     wanted = new if running.document is before else await run_in_thread(with_ready_change, running.document, before, new)
-    plan = await planned(context, running.document, wanted) if wanted else None
+    plan = await plan_change(context, running.document, wanted) if wanted else None
     return plan is not None and not plan.reasons
 
 
@@ -311,7 +311,7 @@ async def apply_missing(context: CommitContext, target: Document) -> list[Reason
     if reasons := running.reasons():
         return reasons
     assert running.document is not None
-    plan = await planned(context, running.document, target)
+    plan = await plan_change(context, running.document, target)
     if plan.reasons or await _is_done(context, plan):
         refused: Sequence[Reason] = plan.reasons
     else:
@@ -354,7 +354,7 @@ async def _send_actions(context: CommitContext, change: Change, stamped: Stamped
         running.step(NoReloadRequired())
     known = None if running.is_doubtful else running.document
     if change.text and change.text.actions:
-        plan = await planned(context, known, stamped.document) if known else None
+        plan = await plan_change(context, known, stamped.document) if known else None
         running.step(Doubted("runtime actions were sent along with a text that HAProxy has not loaded"))
         await commands.run_actions(context.runtime, change.text.actions)
         if plan and await _is_done(context, plan):

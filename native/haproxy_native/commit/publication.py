@@ -121,7 +121,7 @@ class FileSet:
             if self.operations:
                 await asyncio.to_thread(compare)
             return self
-        files = await drafted(self.context, self.operations)
+        files = await write_drafts(self.context, self.operations)
         if self.made and await asyncio.to_thread(self._contents) != await asyncio.to_thread(files._contents):
             files.discard()
             raise Overtaken
@@ -130,7 +130,7 @@ class FileSet:
     def _contents(self) -> Contents:
         return {path: draft.path.read_bytes() if draft else None for path, draft in self.drafts.items()}
 
-    async def planned(self, reload: Reload = Reload.AUTO) -> dict[Path, FilePlan]:
+    async def plan(self, reload: Reload = Reload.AUTO) -> dict[Path, FilePlan]:
         """Plan how each file is applied. The caller holds the locks."""
         steps = {path: given for drafted in self.made for path, given in drafted.steps.items()}
         plans: dict[Path, FilePlan] = {}
@@ -175,7 +175,7 @@ class FileSet:
         return found
 
 
-async def drafted(context: CommitContext, operations: Sequence[FileOperation]) -> FileSet:
+async def write_drafts(context: CommitContext, operations: Sequence[FileOperation]) -> FileSet:
     """Write the drafts of operations; leave no draft on failure. Raises what operations raise, BadRequest and WriteFailed."""
     made = list[Drafted]()
     files = FileSet(context, operations, made)
@@ -188,19 +188,19 @@ async def drafted(context: CommitContext, operations: Sequence[FileOperation]) -
     return files
 
 
-async def prepared(context: CommitContext, change: Change, *, is_judged: bool) -> FileSet:
+async def draft_files(context: CommitContext, change: Change, *, is_judged: bool) -> FileSet:
     """Write the drafts of a change before its locks are held.
 
     Files that depend on the state of the process are always drafted under the locks. They are drafted here as well only if observers have
     to judge them (`is_judged`).
     """
     if not any(operation.reads_process for operation in change.files):
-        return await drafted(context, change.files)
+        return await write_drafts(context, change.files)
     if not is_judged:
         return FileSet(context, change.files)
     async with context.settled(), context.process_lock:
         await context.notice()
-        return await drafted(context, change.files)
+        return await write_drafts(context, change.files)
 
 
 log = logging.getLogger(__name__)
@@ -360,14 +360,14 @@ class Publication:
         """Apply the current contents of files to the worker. Return the reasons for a reload; empty if none is needed."""
         reasons = list[Reason]()
         for path in paths:
-            plans = await planned(self.context, {path: self.stores[path]})
+            plans = await plan_current(self.context, {path: self.stores[path]})
             restored = replace(self, plans=plans, reasons=reasons_of(plans.values()), decided=True, _applied=[])
             await restored.apply(plans)
             reasons += restored.reasons
         return reasons
 
 
-async def planned(context: CommitContext, stores: Mapping[Path, FileStore]) -> dict[Path, FilePlan]:
+async def plan_current(context: CommitContext, stores: Mapping[Path, FileStore]) -> dict[Path, FilePlan]:
     """Plan how to apply the current contents of files."""
     return {path: await store.plan(context, path, path if await asyncio.to_thread(path.exists) else None) for path, store in stores.items()}
 
@@ -424,7 +424,7 @@ async def _resume_change(context: CommitContext, stores: Mapping[str, FileStore]
     if worker and all(ledger.was_read(path, worker) for path in paths):
         return ledger.remove(*paths)
     theirs = {path: stores[entry.store] for path, entry in entries.items()}
-    plans = await planned(context, theirs)
+    plans = await plan_current(context, theirs)
     publication = Publication(context, theirs, plans, reasons_of(plans.values()))
     if text and not is_undone and context.running.document is not context.current.document:
         # A text that waits for a reload and its files are loaded together.

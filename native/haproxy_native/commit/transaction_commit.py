@@ -33,7 +33,7 @@ from haproxy_native.transactions.staged import Staged, digest
 from haproxy_native.transactions.store import FAILED, IN_PROGRESS, OUTDATED, Transaction
 
 
-async def committed(
+async def commit_transaction(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
 ) -> tuple[Transaction, Outcome]:
     """Commit a transaction. Return the transaction, with the version that it started from, and the outcome.

@@ -91,7 +91,7 @@ class CustomCommand:
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None, *, limit: float = 30.0) -> None:
         self.words, self.limit = list(words), limit
-        self.environment = scrubbed(os.environ if environment is None else environment)
+        self.environment = child_environment(os.environ if environment is None else environment)
 
     async def run(self) -> ReloadClaim:
         # Files instead of pipes, since a HAProxy that the command starts in the background keeps them open. In memory, so that no directory
@@ -168,7 +168,7 @@ def split_command(text: str) -> list[str]:
     return words
 
 
-def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of this process that a child may inherit."""
     return {name: value for name, value in environment.items() if not name.startswith(_OURS)}
 

@@ -23,7 +23,7 @@ from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.capabilities import Capabilities, backend_keywords, server_keywords
 from haproxy_native.runtime.master import Master
-from haproxy_native.runtime.responses import DENIED, DENIED_TO_USERS, denied, refused
+from haproxy_native.runtime.responses import DENIED, DENIED_TO_USERS, denial_error, refusal_error
 from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.runtime.socket import READING, AnswerSink, DumpLock, Pulse, RequestTooLong, Socket, parse_address
 from haproxy_native.threads import LARGE, run_in_thread_if
@@ -263,13 +263,13 @@ class Runtime:
 
     def _refused(self, answer: str, command: str) -> RuntimeRefused:
         self.failures["refused"] += 1
-        return refused(answer, command)
+        return refusal_error(answer, command)
 
     def _check_known(self, answer: str, command: str) -> None:
         """Raise RuntimeDenied if the level is too low, RuntimeRefused for a command that this HAProxy does not have."""
         if answer == DENIED or (answer == DENIED_TO_USERS and self.capabilities.level == "user"):
             self.failures["refused"] += 1
-            raise denied(self.place, self.capabilities.level, command, of_master=self.place == self._master)
+            raise denial_error(self.place, self.capabilities.level, command, of_master=self.place == self._master)
         if answer.startswith(answers.UNKNOWN):
             raise self._refused(answers.first_words(answer), command)
 

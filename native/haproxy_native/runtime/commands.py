@@ -21,7 +21,7 @@ from haproxy_native.errors import BadValue, Place, RuntimeAbsent, RuntimeBusy, R
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import MOST, argument, ip_literal, number
 from haproxy_native.runtime.client import MANY, Runtime
-from haproxy_native.runtime.responses import refused
+from haproxy_native.runtime.responses import refusal_error
 from haproxy_native.runtime.verification import BACKENDS, SERVERS, BackendIs, Check, Gone, Limit, Shows, is_disabled, verify_checks
 
 STATES = ("ready", "drain", "maint")
@@ -78,7 +78,7 @@ class Removable(Command):
     async def execute(self, runtime: Runtime) -> None:
         answer = await runtime.send(self.text)
         if (refusal := answers.refusal(answer)) is not None and not _IN_SERVICE.match(refusal):
-            raise refused(refusal, self.text)
+            raise refusal_error(refusal, self.text)
 
 
 @dataclass(frozen=True)
@@ -339,7 +339,7 @@ async def _send_batch(runtime: Runtime, batch: Sequence[Command], done: list[Com
             await command.execute(runtime)
             done.append(command)
         elif refusal is not None:
-            raise refused(refusal, command.text)
+            raise refusal_error(refusal, command.text)
 
 
 def _set(template: str, backend: str, server: str, *words: str | int, **shown: object) -> Command:

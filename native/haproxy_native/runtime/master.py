@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime import responses as answers
-from haproxy_native.runtime.responses import DENIED, Processes, denied
+from haproxy_native.runtime.responses import DENIED, Processes, denial_error
 from haproxy_native.runtime.socket import Pulse, Socket, parse_address
 
 POLL = 0.02
@@ -50,7 +50,7 @@ class Master:
         before = await self.processes()
         answer = await self._socket.send("reload")
         if answer == DENIED:
-            raise denied(self.path, (await self._socket.send("show cli level")).strip(), "reload", of_master=True)
+            raise denial_error(self.path, (await self._socket.send("show cli level")).strip(), "reload", of_master=True)
         verdict, _, log = f"{answer}\n".partition("\n--\n")
         if verdict.startswith("Success="):
             return ReloadAnswer(verdict.strip() == "Success=1", log)

@@ -2,7 +2,7 @@
 
 The protocol has no status: the answer to a change is a text, usually an empty one. So an answer is a refusal unless it is empty or one of a
 few texts that mean success (`refusal`; measured on 2.6, 2.8, 3.0 and 3.2). The words of a refusal then determine whether it means missing,
-taken, a conflict, or denied (`refused`), because the HTTP status depends on that.
+taken, a conflict, or denied (`refusal_error`), because the HTTP status depends on that.
 """
 
 import csv
@@ -230,13 +230,13 @@ _FOR_OPERATORS = re.compile(
 _LONGEST = 80
 
 
-def refused(answer: str, command: str) -> RuntimeRefused:
+def refusal_error(answer: str, command: str) -> RuntimeRefused:
     """Return the error for a refused command. The words of the answer determine its class (`KINDS`)."""
     words = _QUOTED.sub("''", answer)
     return next((kind for kind, known in KINDS if known.search(words)), RuntimeRefused)(answer, command)
 
 
-def denied(address: str, level: str, command: str, *, of_master: bool = False) -> RuntimeDenied:
+def denial_error(address: str, level: str, command: str, *, of_master: bool = False) -> RuntimeDenied:
     """Return the error for a command that the level of a socket does not permit. `address`: the address of the socket."""
     needed = "operator" if level == "user" and _FOR_OPERATORS.match(command) else "admin"
     where = f'"-S {address},level,{needed}" of the start command' if of_master else f'"stats socket {address} level {needed}"'

@@ -20,7 +20,7 @@ from haproxy_native.errors import BadValue, Place, RuntimeFailure
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.responses import refused
+from haproxy_native.runtime.responses import refusal_error
 
 _DATE = "%b %d %H:%M:%S %Y %Z"
 # The label of a line, and the member of the API's ssl_certificate with its value.
@@ -260,7 +260,7 @@ async def _do(runtime: Runtime, kind: TlsFileKind, verb: str, name: str, pem: st
     command = kind.command(verb, name)
     answer = await runtime.send(command, pem)
     if not _DONE[verb].search(answer):
-        raise refused(answers.first_words(answer), command)
+        raise refusal_error(answers.first_words(answer), command)
     return answer
 
 
@@ -291,7 +291,7 @@ async def add_crt_list_entry(runtime: Runtime, name: str, file: str, options: st
         payload = " ".join([file, *([f"[{options}]"] if options else []), *filters])
     answer = await runtime.send(command, payload)
     if not _CRT_LIST_ADDED.search(answer):
-        raise refused(answers.first_words(answer), command)
+        raise refusal_error(answers.first_words(answer), command)
 
 
 async def delete_crt_list_entry(runtime: Runtime, name: str, file: str, line: int | None = None) -> None:
@@ -300,4 +300,4 @@ async def delete_crt_list_entry(runtime: Runtime, name: str, file: str, line: in
     command = f"del ssl crt-list {argument(name)} {which}"
     answer = await runtime.send(command)
     if not _CRT_LIST_DELETED.search(answer):
-        raise refused(answers.first_words(answer), command)
+        raise refusal_error(answers.first_words(answer), command)

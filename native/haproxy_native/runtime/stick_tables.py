@@ -51,13 +51,13 @@ def parse_entries(text: str, known: frozenset[str]) -> Iterator[dict[str, Any]]:
     """
     for line in text.split("\n"):
         if match := _ENTRY.fullmatch(line):
-            entry: dict[str, Any] = {"id": match["id"], "key": unescaped(match["key"]), "exp": int(match["exp"])}
+            entry: dict[str, Any] = {"id": match["id"], "key": unescape(match["key"]), "exp": int(match["exp"])}
             if match["use"] == "1":
                 entry["use"] = True
             yield entry | {match_["name"]: int(match_["value"]) for match_ in _DATUM.finditer(match["data"]) if match_["name"] in known}
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """Undo the escapes that HAProxy prints in a key."""
     if "\\" not in text:
         return text

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from haproxy_native.check.whole_set import WholeSet, rewritten_into, working_directory_in
-from haproxy_native.shadow.rewrite import rewritten
+from haproxy_native.shadow.rewrite import rewrite_document
 from haproxy_native.text.document import Document
 
 # The most bytes of a file that is searched for the names of other files.
@@ -82,4 +82,4 @@ def with_files(document: Document, scratch: Path, home: Path, files: Files, dire
     gone = [path for path, content in replacements.items() if content is None]
     whole_set = WholeSet({}, contents, lists, gone, directory)
     document_in_tree = Document.parse(rewritten_into(tree, whole_set, document.text).encode("utf-8", "surrogateescape"))
-    return rewritten(document_in_tree, scratch, tree / "root" / str(home).lstrip("/")).text, working_directory_in(tree, whole_set)
+    return rewrite_document(document_in_tree, scratch, tree / "root" / str(home).lstrip("/")).text, working_directory_in(tree, whole_set)

@@ -27,7 +27,7 @@ from haproxy_native.runtime.socket import Socket
 from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.files import NONE, Files, with_files
 from haproxy_native.shadow.launch import Launched, launch
-from haproxy_native.shadow.rewrite import CLI, OWN, FrontendListener, Shadow, identifiers, rewritten
+from haproxy_native.shadow.rewrite import CLI, OWN, FrontendListener, Shadow, identifiers, rewrite_document
 from haproxy_native.text.document import Document
 from haproxy_native.threads import LARGE, run_in_thread, run_in_thread_if
 
@@ -358,7 +358,7 @@ async def _uncancelled(work: Awaitable[Result]) -> Result:
 
 def _write_text(document: Document, scratch: Path, home: Path, files: Files, directory: Path | None) -> tuple[Shadow, Path | None]:
     """Write the shadow's text. Return the shadow and its working directory, which is None for the working directory of this process."""
-    shadow = rewritten(document, scratch, home)
+    shadow = rewrite_document(document, scratch, home)
     if files:
         shadow.text, directory = with_files(document, scratch, home, files, directory or Path.cwd())
     (scratch / _FILE).write_bytes(shadow.text.encode("utf-8", "surrogateescape"))

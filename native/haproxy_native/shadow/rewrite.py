@@ -129,7 +129,7 @@ class Mark:
     term: str = ""
 
 
-def marked(words: Sequence[str], start: int, variable: str, new: Callable[[Mark], str]) -> list[str]:
+def add_marks(words: Sequence[str], start: int, variable: str, new: Callable[[Mark], str]) -> list[str]:
     """Return the words of a rule with marks in its condition. A rule without a condition gets a condition that consists of a mark.
 
     `new` returns the identifier of a mark. `start`: the index of the first word at which the condition may begin. `variable`: the variable
@@ -239,7 +239,7 @@ class Shadow:
         self.doubtful.setdefault(source.section, []).append((source, why))
 
 
-def rewritten(document: Document, directory: Path, home: Path) -> Shadow:
+def rewrite_document(document: Document, directory: Path, home: Path) -> Shadow:
     """Rewrite a document for a shadow whose sockets are in `directory`. Relative paths begin in `home`, the directory of the main file."""
     return _Rewriter(document, directory, home).shadow
 
@@ -402,7 +402,7 @@ class _Rewriter:
             return identifier
 
         start = at if family in about["plain"] else at + 1
-        text = marked(own, start, variable, add_mark)
+        text = add_marks(own, start, variable, add_mark)
         return " ".join(self._shorten_rule(text, condition_at(text, start) + 1) if len(text) > MOST_WORDS else text)
 
     def _shorten_rule(self, own: list[str], at: int) -> list[str]:

@@ -177,14 +177,14 @@ class Shadows:
         entry = self._entries.pop(key)
         if entry.timer:
             entry.timer.cancel()
-        task = asyncio.get_running_loop().create_task(_end_process(entry))
+
+        async def end() -> None:
+            entry.starting.cancel()
+            await asyncio.wait([entry.starting])
+            if not entry.starting.cancelled() and not entry.starting.exception():
+                await entry.starting.result().close()
+
+        task = asyncio.get_running_loop().create_task(end())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
         return asyncio.shield(task)
-
-
-async def _end_process(entry: _Entry) -> None:
-    entry.starting.cancel()
-    await asyncio.wait([entry.starting])
-    if not entry.starting.cancelled() and not entry.starting.exception():
-        await entry.starting.result().close()

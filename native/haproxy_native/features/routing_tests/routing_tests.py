@@ -26,7 +26,7 @@ from haproxy_native.features.routing_tests.run import Case, Result, Run, run
 from haproxy_native.features.routing_tests.table import TestTable
 from haproxy_native.request_context import Author
 from haproxy_native.shadow.files import files_naming, stamps
-from haproxy_native.shadow.rewrite import FrontendListener, SourceLine, rewritten
+from haproxy_native.shadow.rewrite import FrontendListener, SourceLine, rewrite_document
 from haproxy_native.text.document import Document
 from haproxy_native.threads import run_in_thread
 
@@ -149,7 +149,7 @@ def _is_named(candidate: Candidate, home: Path) -> bool:
 
 def _decisive(document: Document, home: Path) -> Decisive:
     """Return the decisive parts of a document, without line numbers."""
-    shadow = rewritten(document, Path("/"), home)
+    shadow = rewrite_document(document, Path("/"), home)
     nowhere = SourceLine(None, 0, "", "")
     return shadow.text, [replace(listener, place=nowhere) for listener in shadow.listeners]
 
