@@ -28,7 +28,7 @@ from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.preparation import text_of, with_base
 from haproxy_native.commit.preview import Preview, permit_preview, preview, would_reload
 from haproxy_native.commit.running import RunningProcess, TextRows
-from haproxy_native.commit.transaction_commit import commit_of, committed, preview_of
+from haproxy_native.commit.transaction_commit import commit_of, commit_transaction, preview_of
 from haproxy_native.commit.watch import ProcessWatch, Soundness
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.database import Database
@@ -377,7 +377,7 @@ class Engine:
 
         A transaction without changes reloads HAProxy. `merges`: rebase the transaction onto changes made since it started.
         """
-        return await committed(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
+        return await commit_transaction(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
 
     async def base(self, version: int | None, *, merges: bool = False) -> tuple[Document, int]:
         """Return the configuration to make a change on, and its version. With `merges` this may be a former version.
@@ -418,12 +418,12 @@ class Engine:
 
     async def loaded(self) -> Sequence[str]:
         async with self.context.publishing():
-            await after_reload.succeeded(self.context)
+            await after_reload.handle_success(self.context)
             return await after_reload.differences(self.context)
 
     async def refused(self, record: ReloadRecord) -> ReloadRecord:
         async with self.context.publishing():
-            return await after_reload.failed(self.context, record)
+            return await after_reload.handle_failure(self.context, record)
 
     def runs_since(self, moment: float) -> int | None:
         return self.context.runs_since(moment)

@@ -12,7 +12,7 @@ from haproxy_native.acme.zones import Unresolved, Zones, last_labels
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.responses import refused
+from haproxy_native.runtime.responses import refusal_error
 
 log = logging.getLogger(__name__)
 READY = "challenge(s) ready!"
@@ -104,7 +104,7 @@ class Solver:
         if self.runtime.capabilities.takes_challenge_ready:
             command = f"acme challenge_ready {argument(challenge.certificate)} domain {argument(challenge.domain)}"
             if READY not in (answer := await self.runtime.send(command)):
-                raise refused(answer, command)
+                raise refusal_error(answer, command)
 
     async def _delete_record(self, at: Provider, zone: str, challenge: Challenge, deletion_delay: float) -> None:
         """Delete the record after `deletion_delay` seconds, or immediately if the task is cancelled. Logs a failure."""

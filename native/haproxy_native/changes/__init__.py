@@ -1,1 +1,1 @@
-"""Changes of a configuration as values: operations on objects and texts, and the conditions for their commit. Pure."""
+"""Changes of a configuration as values: operations on objects and texts, and the conditions for their commit."""

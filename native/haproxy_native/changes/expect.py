@@ -1,4 +1,4 @@
-"""Refuse changes that were made from an outdated version of the configuration: optimistic concurrency control. Pure.
+"""Refuse changes that were made from an outdated version of the configuration: optimistic concurrency control.
 
 A client states what it has seen before its change: a version, the value of an object, the text of a file, or nothing. The commit checks
 this twice: with `compare` before it does any work, and with `apply` when it applies the operations to the current document.
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from haproxy_native.changes.operations import Edit, applied, editor_of
-from haproxy_native.changes.rebasing import rebased
+from haproxy_native.changes.operations import Edit, apply_all, editor_of
+from haproxy_native.changes.rebasing import rebase_operations
 from haproxy_native.editing.header import same_text
 from haproxy_native.editing.object_names import ObjectPlace, name_of
 from haproxy_native.errors import ChangedSince, Collided, IndexOutOfRange, Missing, NoParent, Stale, StaleTransaction
@@ -40,7 +40,7 @@ class Expect:
 
         Raises ChangedSince or Conflict if `document` is not as expected.
         """
-        return applied(operations, document)
+        return apply_all(operations, document)
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,9 @@ class Version(Expect):
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises Stale if `document` differs from `base`, and what the operations raise."""
         if self.base is None:
-            return applied(operations, document)
-        if not same_text(document, self.base):
-            return self._apply_to_another(operations, document, self.base)
-        return self.result or applied(operations, document)
-
-    def _apply_to_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
+            return apply_all(operations, document)
+        if same_text(document, self.base):
+            return self.result or apply_all(operations, document)
         if self.transaction:
             text = f"the configuration of version {self.number} is not the one that the transaction started from"
             raise StaleTransaction(text, current=self.number, transaction=self.transaction)
@@ -78,11 +75,10 @@ class Rebase(Version):
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises Collided if a later change conflicts, and what the operations raise."""
         assert self.base is not None
-        return super().apply(operations, document)
-
-    def _apply_to_another(self, operations: Sequence[Edit], document: Document, base: Document) -> Document:
+        if same_text(document, self.base):
+            return self.result or apply_all(operations, document)
         try:
-            return rebased(operations, base, document, self.result)
+            return rebase_operations(operations, self.base, document, self.result)
         except Collided as error:
             error.version = self.number
             raise
@@ -99,8 +95,11 @@ class ExpectedObject(Expect):
     full: bool = False
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
-        """Return the document after the operations. Raises what the operations raise, then ChangedSince if the object has another value."""
-        after = applied(operations, document)
+        """Return the document after the operations. Raises what they raise, and ChangedSince if the object has another value.
+
+        Errors of the operations take precedence.
+        """
+        after = apply_all(operations, document)
         if self.value is None or find_value(document, self.place, full=self.full) != self.value:
             raise ChangedSince(f"{name_of(self.place)} has changed since it was read")
         return after
@@ -115,14 +114,14 @@ class ExpectedText(Expect):
 
     @classmethod
     def from_document(cls, document: Document, name: str, number: int = 0) -> Self:
-        """Expect the text that this file has in `document`."""
+        """Return the expectation that this file still has the text that it has in `document`."""
         return cls(name, parts.parts(document)[name].data, number=number)
 
     def apply(self, operations: Sequence[Edit], document: Document) -> Document:
         """Return the document after the operations. Raises ChangedSince if the file has another text, and what the operations raise."""
         if parts.parts(document)[self.name].data != self.text:
             raise ChangedSince(f"{self.name or 'the configuration'} has changed since it was read")
-        return applied(operations, document)
+        return apply_all(operations, document)
 
 
 ANY = Expect()

@@ -88,10 +88,13 @@ class FileOperation(ABC):
 
     @abstractmethod
     async def drafted(self) -> Drafted:
-        """Write the drafts. If this raises, it leaves no draft. Raises WriteFailed, Unreadable, and any error that refuses the change."""
+        """Write the drafts, and return them. If this raises, it leaves no draft.
+
+        Raises WriteFailed, Unreadable, and any error that refuses the change.
+        """
 
     def refuse(self) -> None:  # noqa: B027
-        """Raise an error to refuse the change. Called under the locks. Blocks."""
+        """Raise an error if the change must be refused. Called under the locks. Blocks."""
 
     def refuse_named(self, drafted: Drafted, document: Document, directory: str) -> None:
         """Raise InUse if the configuration names a file that this operation deletes. Blocks.
@@ -123,7 +126,7 @@ class FileOperation(ABC):
 
 @dataclass(frozen=True)
 class PutFile(FileOperation):
-    """Replaces a file by a draft. Without a draft, deletes the file, even if the configuration names it."""
+    """Replaces a file by a draft. Without a draft, deletes the file, even if the configuration names the file."""
 
     store: FileStore
     path: Path
@@ -167,24 +170,29 @@ class EditFiles(FileOperation):
     touches: Callable[[], Sequence[Touch]] | None = None
 
     async def drafted(self) -> Drafted:
-        read = await asyncio.to_thread(contents, self.files)
-        wanted = await run_in_thread(self.edit, read)
-        after = {path: data for path, data in wanted.items() if data != read[path]}
-        drafts = await asyncio.to_thread(self._drafts, after)
-        return Drafted(drafts, self.files, read, self.touches() if self.touches else None)
+        before = await asyncio.to_thread(contents, self.files)
+        edited = await run_in_thread(self.edit, before)
+        changes = [(path, data) for path, data in edited.items() if data != before[path]]
 
-    def _drafts(self, after: Contents) -> dict[Path, Draft | None]:
-        drafts = dict[Path, Draft | None]()
-        try:
-            # Files are deleted last.
-            for path, data in sorted(after.items(), key=lambda row: row[1] is None):
-                drafts[path] = draft = None if data is None else self.files[path].draft(path, data)
-                if draft and self.is_checked:
-                    _check_content(self.files[path], path, draft.path)
-        except BaseException:
-            discard(drafts)
-            raise
-        return drafts
+        def write_drafts() -> dict[Path, Draft | None]:
+            drafts = dict[Path, Draft | None]()
+            try:
+                # Files are deleted last.
+                for path, data in sorted(changes, key=lambda change: change[1] is None):
+                    store = self.files[path]
+                    drafts[path] = draft = None if data is None else store.draft(path, data)
+                    if draft and self.is_checked:
+                        try:
+                            store.check_content(path, draft.path)
+                        except BadRequest as error:
+                            raise BadRequest(f"{store.kind}/{path.name}: {error.detail}") from None
+            except BaseException:
+                discard(drafts)
+                raise
+            return drafts
+
+        drafts = await asyncio.to_thread(write_drafts)
+        return Drafted(drafts, self.files, before, self.touches() if self.touches else None)
 
 
 @dataclass(frozen=True)
@@ -205,13 +213,6 @@ class FollowProcess(FileOperation):
         return self.about
 
 
-def _check_content(store: FileStore, path: Path, draft: Path) -> None:
-    try:
-        store.check_content(path, draft)
-    except BadRequest as error:
-        raise BadRequest(f"{store.kind}/{path.name}: {error.detail}") from None
-
-
 def discard(drafts: Mapping[Path, Draft | None]) -> None:
     for draft in drafts.values():
         if draft:
@@ -220,13 +221,12 @@ def discard(drafts: Mapping[Path, Draft | None]) -> None:
 
 def contents(paths: Collection[Path]) -> Contents:
     """Return the contents of files. Raises Unreadable. Blocks."""
-    return {path: _read(path) for path in paths}
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise Unreadable(f"Cannot read {path}: {error.strerror}") from error
+    found: dict[Path, bytes | None] = {}
+    for path in paths:
+        try:
+            found[path] = path.read_bytes()
+        except FileNotFoundError:
+            found[path] = None
+        except OSError as error:
+            raise Unreadable(f"Cannot read {path}: {error.strerror}") from error
+    return found

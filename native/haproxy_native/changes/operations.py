@@ -1,4 +1,4 @@
-"""Define the operations that change a configuration: one object, identified by its place, or a whole text. Pure.
+"""Define the operations that change a configuration: one object, identified by its place, or a whole text.
 
 An operation is a value. A commit may apply it several times, each time to the document that is current then. `apply` returns a new
 document, and raises what the editor raises.
@@ -9,7 +9,6 @@ the operation's name, the place and the body. Any other operation, such as that 
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any, ClassVar, Protocol
 
 from haproxy_native.editing import header, patches
@@ -35,15 +34,17 @@ class Edit(Protocol):
         """Return the document after the operation."""
 
 
-def applied(operations: Iterable[Edit], document: Document) -> Document:
+def apply_all(operations: Iterable[Edit], document: Document) -> Document:
     """Return a document after all operations, one after the other."""
-    return reduce(lambda now, operation: operation.apply(now), operations, document)
+    for operation in operations:
+        document = operation.apply(document)
+    return document
 
 
 def claimed_by_all(operations: Iterable[Edit]) -> Claimed:
-    """Return the servers that operations claim. The process must run a claimed server exactly as the document says.
+    """Return the servers that operations claim, which the process must run exactly as the document says.
 
-    A PUT claims the server that it states, even if none of its lines changes.
+    A PUT claims the server that it replaces, even if the PUT changes no line.
     """
     return frozenset().union(*(getattr(operation, "claimed", frozenset()) for operation in operations))
 
@@ -56,7 +57,7 @@ def editor_of(place: ObjectPlace, editor: Editor | None = None) -> Editor | Site
 
 @dataclass(frozen=True)
 class Create:
-    """Creates an object in a list. If `place.key` is an integer, it is the index; otherwise the object is appended."""
+    """Creates an object in a list. An integer `place.key` is the index of the object; otherwise the object is appended."""
 
     place: ObjectPlace
     body: Mapping[str, Any]
@@ -106,8 +107,8 @@ class Patch:
 
     def apply(self, document: Document) -> Document:
         at, editor = self.place, editor_of(self.place, self.editor)
-        now = editor.get_object(document, at.resource, at.parent, at.key, full=self.full)
-        body = {name: value for name, value in {**now, **self.members}.items() if value is not None}
+        current = editor.get_object(document, at.resource, at.parent, at.key, full=self.full)
+        body = {name: value for name, value in {**current, **self.members}.items() if value is not None}
         return editor.replace(document, at.resource, at.parent, at.key, body, full=self.full)
 
 
@@ -164,7 +165,7 @@ class PutText:
 
 @dataclass(frozen=True)
 class ChangeText:
-    """Applies a patch of the text, which repeats what another operation did to it, such as the operation of a split in a transaction."""
+    """Applies a patch of the text. In a stored transaction, it stands for an operation that cannot be stored, such as that of a split."""
 
     patch: patches.Patch
     # As in `Replace`.

@@ -1,4 +1,4 @@
-"""Rebase a change onto a newer version of the configuration, and keep the changes made since. Pure.
+"""Rebase a change onto a newer version of the configuration, and keep the changes made since.
 
 A merge compares three documents: the one that the change was made on (`base`), the result of the change (`mine`), and the newer one
 (`theirs`). It compares them by object and member (native/haproxy_native/planning/effects.py). Changes of only one side go into the result.
@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from haproxy_native.changes.operations import Edit, Patch, Replace, ReplaceAll, applied
+from haproxy_native.changes.operations import Edit, Patch, Replace, ReplaceAll, apply_all
 from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor, Object, standard_editor
 from haproxy_native.editing.header import with_header_and_banner_of
@@ -42,13 +42,13 @@ from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
 Item = TypeVar("Item", bound=Hashable)
 
 
-def rebased(operations: Sequence[Edit], base: Document, newer: Document, result: Document | None = None) -> Document:
+def rebase_operations(operations: Sequence[Edit], base: Document, newer: Document, result: Document | None = None) -> Document:
     """Return the document `newer` after operations that were made on `base`.
 
     `result`: `base` after the operations, if that is known. Raises Collided if both sides have changed the same member, and what the
     operations raise.
     """
-    mine = result or applied(operations, base)
+    mine = result or apply_all(operations, base)
     # An operation may have an editor of its own, such as one that writes times in another unit.
     editor = next((own for operation in operations if (own := getattr(operation, "editor", None))), standard_editor())
     merge = _Merge(editor, with_header_and_banner_of(base, newer), with_header_and_banner_of(mine, newer), newer)
@@ -62,7 +62,7 @@ def rebased(operations: Sequence[Edit], base: Document, newer: Document, result:
     raise Collided(f"{_what(first)} was also changed by a later commit{more}", clashes=[first, *others])
 
 
-def reverted(current: Document, before: Document, after: Document) -> Document:
+def revert_change(current: Document, before: Document, after: Document) -> Document:
     """Return the configuration `current` without the change from `before` to `after`, and with all later changes.
 
     Raises Diverged if a later change concerns the same members.
@@ -70,29 +70,26 @@ def reverted(current: Document, before: Document, after: Document) -> Document:
     after = patches.sharing(after, current)
     before = patches.sharing(with_header_and_banner_of(before, current), after)
     try:
-        return rebased([], after, current, before)
+        return rebase_operations([], after, current, before)
     except Collided as error:
         # Secrets are masked, as in everything that the history shows.
-        clashes = list(map(_masked, error.clashes))
+        clashes: list[Clash] = []
+        for clash in error.clashes:
+            values = (masked_member(value, clash.object, clash.member) for value in (clash.theirs, clash.mine, clash.before))
+            clashes.append(Clash(clash.object, clash.member, *values))
+        first = clashes[0]
+        if first.member and not isinstance(first.theirs or first.before, list):
+            text = f"{_what(first)} is {json.dumps(first.theirs)} by now, not {json.dumps(first.before)}"
+        elif first.member or (first.theirs is None) == (first.before is None):
+            text = f"{_what(first)} {'have' if first.member == LINES else 'has'} been changed since"
+        else:
+            text = f"{first.object} is {'deleted' if first.theirs is None else 'created'} since"
         more = f", and {len(clashes) - 1} more" if len(clashes) > 1 else ""
-        raise Diverged(f"{_since(clashes[0])}{more}", clashes=clashes) from None
-
-
-def _masked(clash: Clash) -> Clash:
-    values = (masked_member(value, clash.object, clash.member) for value in (clash.theirs, clash.mine, clash.before))
-    return Clash(clash.object, clash.member, *values)
+        raise Diverged(f"{text}{more}", clashes=clashes) from None
 
 
 def _what(clash: Clash) -> str:
     return f"{clash.member} of {clash.object}" if clash.member else clash.object
-
-
-def _since(clash: Clash) -> str:
-    if clash.member and not isinstance(clash.theirs or clash.before, list):
-        return f"{_what(clash)} is {json.dumps(clash.theirs)} by now, not {json.dumps(clash.before)}"
-    if clash.member or (clash.theirs is None) == (clash.before is None):
-        return f"{_what(clash)} {'have' if clash.member == LINES else 'has'} been changed since"
-    return f"{clash.object} is {'deleted' if clash.theirs is None else 'created'} since"
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ class _Merge:
         """Return the newer document with the change. The result is valid only if `clashes` is empty afterwards."""
         base, mine, theirs = self._sides
         preamble = _merged_text(base.preamble, mine.preamble, theirs.preamble)
-        every = {key: self._sections(key) for key in dict.fromkeys([*mine.keys(), *theirs.keys(), *base.keys()])}
+        every = {key: self._merge_sections(key) for key in dict.fromkeys([*mine.keys(), *theirs.keys(), *base.keys()])}
         found = {key: sections for key, sections in every.items() if sections}
         keys = _merged(*(list(filter(found.__contains__, document.keys())) for document in self._sides))
         if preamble is None or keys is None or Counter(keys) != {key: len(sections) for key, sections in found.items()}:
@@ -134,16 +131,20 @@ class _Merge:
                 document = document.insert_at(section, place, apart=above.endswith("\n\n"), closed=section.text.endswith("\n\n"))
         return document
 
-    def _sections(self, key: Key) -> list[Section]:
+    def _merge_sections(self, key: Key) -> list[Section]:
         """Return the merged sections with this kind and name: usually one section, or none if it is deleted."""
         base, mine, theirs = sides = [_sections(document, key) for document in self._sides]
-        was, wanted, there = ([(section.lead, section.text) for section in side] for side in sides)
-        if wanted in (was, there):
+        base_texts, my_texts, their_texts = ([(section.lead, section.text) for section in side] for side in sides)
+        if my_texts in (base_texts, their_texts):
             return theirs
-        if there == was:
+        if their_texts == base_texts:
             return mine
-        if [len(side) for side in sides] == [1, 1, 1] and not self._is_renumbered(key, mine[0].name):
-            return [self._section(key, base[0], mine[0], theirs[0])]
+        if [len(side) for side in sides] == [1, 1, 1]:
+            names = ([section.name for _, section in document.of_kind(key[0])] for document in self._sides)
+            # If the number of such sections has changed, the number in the name may denote another section.
+            is_renumbered = key[0] in REPEATABLE and len({of_side.count(mine[0].name) for of_side in names}) > 1
+            if not is_renumbered:
+                return [self._merge_section(key, base[0], mine[0], theirs[0])]
         if base and mine and theirs:
             self._clash(_place_of(self.editor, key), LINES)
             return theirs
@@ -153,32 +154,27 @@ class _Merge:
             self._clash(_place_of(self.editor, key))
         return [] if base else theirs
 
-    def _is_renumbered(self, key: Key, name: str) -> bool:
-        """Return whether the number in the name of a section may denote another section, because the number of sections has changed."""
-        named = ([section.name for _, section in document.of_kind(key[0])] for document in self._sides)
-        return key[0] in REPEATABLE and len({names.count(name) for names in named}) > 1
-
-    def _section(self, key: Key, base: Section, mine: Section, theirs: Section) -> Section:
+    def _merge_section(self, key: Key, base: Section, mine: Section, theirs: Section) -> Section:
         """Merge a section that both sides have changed. If they clash, add the clash and return the section of the newer document."""
         text, lead = _merged_text(base.text, mine.text, theirs.text), _merged_text(base.lead, mine.lead, theirs.lead)
         if base.kind == BOUNDARY:
             if text is None:
                 self._clash_raw()
             return theirs.with_text(text or "")
-        ours, others = self._effects(self.base, base, mine), self._effects(self.base, base, theirs)
-        wanted = self._wanted(ours, others)
-        if wanted is None:
+        my_effects, their_effects = self._effects(self.base, base, mine), self._effects(self.base, base, theirs)
+        remaining = self._remaining_effects(my_effects, their_effects)
+        if remaining is None:
             return theirs
         if lead is not None and _conditions(base) == _conditions(mine):
             # An object that both sides have added would appear twice.
-            if text is not None and _members(ours).isdisjoint(_members(others)):
+            if text is not None and _members(my_effects).isdisjoint(_members(their_effects)):
                 made = theirs.with_text(text)
-                if self._has(wanted, theirs, made):
+                if self._has_effects(remaining, theirs, made):
                     return made.with_lead(lead)
             with suppress(NativeError):
-                if _lines(self._after(self.base, ours, key)) == _lines(mine):
-                    made = self._after(self.theirs, wanted, key)
-                    if self._has(wanted, theirs, made):
+                if _lines(self._section_after(self.base, my_effects, key)) == _lines(mine):
+                    made = self._section_after(self.theirs, remaining, key)
+                    if self._has_effects(remaining, theirs, made):
                         return made.with_lead(lead)
         self._clash(_place_of(self.editor, key), LINES)
         return theirs
@@ -187,38 +183,41 @@ class _Merge:
         """Return the effects of replacing the section `one` of a document by `other`."""
         return effects(self.editor, document, document.replace(one, other))
 
-    def _after(self, document: Document, wanted: Iterable[Effect], key: Key) -> Section:
+    def _section_after(self, document: Document, effects_: Iterable[Effect], key: Key) -> Section:
         """Return the section with this key after the effects are applied to the document. Raises what `with_effects` raises."""
-        return _sections(with_effects(self.editor, document, wanted), key)[0]
+        return _sections(with_effects(self.editor, document, effects_), key)[0]
 
-    def _has(self, wanted: Iterable[Effect], theirs: Section, made: Section) -> bool:
-        """Return whether `made` differs from the newer section `theirs` by exactly the effects `wanted`. Positions in lists are ignored."""
-        return _counted(self._effects(self.theirs, theirs, made)) == _counted(wanted)
+    def _has_effects(self, effects_: Iterable[Effect], theirs: Section, made: Section) -> bool:
+        """Return whether `made` differs from the newer section `theirs` by exactly these effects. Positions in lists are ignored."""
+        return _counted(self._effects(self.theirs, theirs, made)) == _counted(effects_)
 
     # -- effects
 
-    def _wanted(self, ours: Sequence[Effect], others: Sequence[Effect]) -> Sequence[Effect] | None:
-        """Return the effects of the change that the newer section lacks; None if an effect clashes."""
-        before, wanted = len(self.clashes), list[Effect]()
+    def _remaining_effects(self, mine: Sequence[Effect], theirs: Sequence[Effect]) -> Sequence[Effect] | None:
+        """Return the effects of the change (`mine`) that the newer section does not have yet; None if an effect clashes.
+
+        `theirs`: the effects of the later changes. Adds each clash to `clashes`.
+        """
+        before, remaining = len(self.clashes), list[Effect]()
         by_object: dict[str, list[Effect]] = {}
-        for effect in others:
+        for effect in theirs:
             by_object.setdefault(effect.object, []).append(effect)
-        for effect in ours:
+        for effect in mine:
             if effect.place.resource.kind == "indexed":
                 continue
             same = [other for other in by_object.get(effect.object, ()) if other.member in (effect.member, "") or not effect.member]
             if not same:
-                wanted.append(effect)
+                remaining.append(effect)
             elif (effect.member, effect.new) != (same[0].member, same[0].new):
                 self._clash(effect.place, effect.member if effect.member == same[0].member else "")
-        for place in dict.fromkeys(replace(effect.place, key="") for effect in ours if effect.place.resource.kind == "indexed"):
+        for place in dict.fromkeys(replace(effect.place, key="") for effect in mine if effect.place.resource.kind == "indexed"):
             rows = _merged(*([json.dumps(row) for row in self._rows(document, place)] for document in self._sides))
             if rows is None:
                 self._clash_list(place)
             elif place.parent:
-                theirs = self._rows(self.theirs, place)
-                wanted += row_effects(place.parent, place.resource, theirs, [json.loads(row) for row in rows])
-        return wanted if len(self.clashes) == before else None
+                newer = self._rows(self.theirs, place)
+                remaining += row_effects(place.parent, place.resource, newer, [json.loads(row) for row in rows])
+        return remaining if len(self.clashes) == before else None
 
     def compare_stated(self, operation: Edit) -> None:
         """Add a clash for each value that an operation states and that the newer document has changed.
@@ -233,12 +232,12 @@ class _Merge:
             if theirs not in (base, mine) and (base == mine or isinstance(operation, ReplaceAll)):
                 self._clash_list(place)
             return
-        was, wanted, there = (self._object(document, place) for document in self._sides)
-        if there is None and was is not None and wanted is not None:
+        before, my_object, their_object = (self._object(document, place) for document in self._sides)
+        if their_object is None and before is not None and my_object is not None:
             self._clash(place)
-        elif there is not None and was is not None:
+        elif their_object is not None and before is not None:
             for member in operation.members if isinstance(operation, Patch) else ():
-                if there.get(member) not in (was.get(member), (wanted or {}).get(member)):
+                if their_object.get(member) not in (before.get(member), (my_object or {}).get(member)):
                     self._clash(place, member)
 
     # -- clashes
@@ -255,19 +254,20 @@ class _Merge:
 
     def _clash(self, place: ObjectPlace, member: str = "") -> None:
         """Add a clash of an object's member. `member` is LINES for the lines of a section, and empty for the whole object."""
-        before, mine, theirs = (self._value(document, place, member) for document in self._sides)
+        values: list[Any] = []
+        for document in self._sides:
+            sections = [] if place.parent else _sections(document, (place.resource.section, str(place.key)))
+            if member == LINES or (sections and place.resource.name not in self.editor.resources.by_name):
+                values.append([line for section in sections for line in _lines(section)] or None)
+            elif place.parent or member:
+                object_ = self._object(document, place)
+                values.append(object_.get(member) if object_ and member else object_)
+            else:
+                values.append(complete_object(self.editor, place, sections[0] if sections else None))
+        before, mine, theirs = values
         if member == LINES:
             mine, theirs = ([line for line in side or () if line not in (before or ())] or None for side in (mine, theirs))
         self.clashes.setdefault((name_of(place), member), Clash(name_of(place), member, theirs, mine, before))
-
-    def _value(self, document: Document, place: ObjectPlace, member: str) -> Any:
-        sections = [] if place.parent else _sections(document, (place.resource.section, str(place.key)))
-        if member == LINES or (sections and place.resource.name not in self.editor.resources.by_name):
-            return [line for section in sections for line in _lines(section)] or None
-        if place.parent or member:
-            object_ = self._object(document, place)
-            return object_.get(member) if object_ and member else object_
-        return complete_object(self.editor, place, sections[0] if sections else None)
 
     def _clash_list(self, place: ObjectPlace) -> None:
         assert place.parent is not None
@@ -282,7 +282,7 @@ class _Merge:
 
 
 def _place_of(editor: Editor, key: Key) -> ObjectPlace:
-    """Return the place of a section. For a kind that the API does not know, the place has a resource made up for its text."""
+    """Return the place of a section. If the API does not know its kind, the resource of the place is made up."""
     kind, name = key
     known = (each for each in editor.resources.by_name.values() if each.section == kind and not each.file and not each.parents)
     resource = next((each for each in known if each.kind != "view"), Resource(kind, "section", kind, kind, section=kind))
@@ -321,7 +321,7 @@ def _merged_text(base: str, mine: str, theirs: str) -> str | None:
 
 
 def _merged(base: Sequence[Item], mine: Sequence[Item], theirs: Sequence[Item]) -> list[Item] | None:
-    """Return `base` with the changes of both sides; None if they overlap."""
+    """Return `base` with the changes of both sides; None if the changes overlap."""
     with suppress(Collision):
         return merged(base, mine, theirs, both=True)
     return None

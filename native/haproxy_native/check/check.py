@@ -24,11 +24,11 @@ from haproxy_native.check.messages import (
     Message,
     Origin,
     add_places,
-    as_sent,
-    explained,
+    format_alerts,
     parse_messages,
-    recorded,
+    source_lines,
     summarize,
+    with_client_positions,
 )
 from haproxy_native.check.run import Confinement, Ended, command_environment, haproxy_environment, run
 from haproxy_native.editing.editor import standard_editor
@@ -49,7 +49,7 @@ def uncreated_keys(stderr: str) -> frozenset[str]:
 def with_keys_in(scratch: Path, document: Document, keys: Collection[str]) -> Document:
     """Return the document with the paths of these account keys replaced by paths in `scratch`.
 
-    A section that names no key has a default one, so a line that names the new path is added to it.
+    If a section names no key, HAProxy uses a default path. Such a section gets a line with the new path.
     """
     editor = standard_editor()
     resource = editor.resources.by_section[_KIND]
@@ -88,16 +88,16 @@ class CheckSettings:
     seconds: float = 60.0
 
     def absolute(self) -> "CheckSettings":
-        """Return these settings for another working directory."""
+        """Return the settings with absolute paths, so that they hold in every working directory."""
         binary = os.path.abspath(self.binary) if "/" in self.binary else self.binary
         return replace(self, binary=binary, before=_absolute(self.before), after=_absolute(self.after))
 
     def words(self, files: Sequence[str]) -> list[str]:
-        """Return the command line. Raises BadRequest for a malformed command."""
+        """Return the command line that checks `files`. Raises BadRequest for a malformed command."""
         if not self.command:
-            before, after = _named(self.before), _named(self.after)
+            before, after = _file_options(self.before), _file_options(self.after)
             # Without -V a check prints no reasons if the text contains `quiet`.
-            return [self.binary, *before, "-W", *_named(files), "-c", "-V", *after]
+            return [self.binary, *before, "-W", *_file_options(files), "-c", "-V", *after]
         try:
             words = shlex.split(self.command)
         except ValueError as error:
@@ -133,15 +133,18 @@ async def check(
 ) -> list[Message]:
     """Check files together, in the order in which HAProxy loads them, and return its warnings if it accepts them.
 
-    Relative paths in the files begin in `home`, by default the working directory of this process; an operator's command has the latter.
-    `shown`: replaces paths in HAProxy's output. Raises Refused, CheckImpossible and BadRequest.
+    Relative paths in the files begin in `home`, by default the working directory of this process. The operator's command always runs in the
+    working directory of this process. `shown` replaces paths in HAProxy's output. Raises Refused, CheckImpossible and BadRequest.
     """
     if settings.command:
         home = None
     elif home:
         files = [replace(file, path=file.path.absolute()) for file in files]
         settings = settings.absolute()
-    scratch = await to_thread(_scratch)
+    scratch = None
+    # Without a scratch directory, the check still runs, but writes nowhere.
+    with suppress(Unusable):
+        scratch = await to_thread(Scratch, "check")
     try:
         environment = await to_thread(_environment, files, settings)
         ended, files = await _check_with_keys(files, settings, environment, home, scratch.path if scratch else None)
@@ -154,25 +157,28 @@ async def check(
     if code == 0:
         return reported
     alerts = [message for message in reported if message.level == "alert"]
-    how = f"signal: {_signal_name(-code)}" if code < 0 else f"exit status {code}"
+    how = f"signal: {(signal.strsignal(-code) or str(-code)).lower()}" if code < 0 else f"exit status {code}"
     # With an alert this is a refusal: HAProxy may report a mistake and then crash because of it.
     if not alerts and (code < 0 or code in _NOT_RUN or code in _KILLED):
         detail = stderr[-1000:].strip() or settings.command or settings.binary
         raise CheckImpossible(f"{how}: {detail}", reason=_NOT_RUN.get(code, "killed"))
-    stderr, stdout = as_sent(stderr, origins), as_sent(stdout, origins)
+    stderr, stdout = with_client_positions(stderr, origins), with_client_positions(stdout, origins)
     text = f"{how}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
-    text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
+    text += format_alerts(stderr) or (stderr.strip() or stdout.strip())[-1000:]
     version = next((match[1] for message in reported if (match := _VERSION.match(message.text))), "")
     alerts = await to_thread(add_places, alerts, origins)
     line = await to_thread(summarize, alerts, origins, version)
     line = line or (stderr.strip() or stdout.strip()).partition("\n")[0][:LONGEST_SUMMARY]
     known = set(environment).union(*(_SET.findall(file.document.text) for file in files if file.document))
     hint = _unknown_variables(alerts, known)
-    raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + explained(alerts) + hint, alerts=alerts)
+    raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + source_lines(alerts) + hint, alerts=alerts)
 
 
 def _unknown_variables(alerts: Sequence[Message], known: Collection[str]) -> str:
-    """Return a hint if refused lines use unknown variables, since they may be refused because these are empty; else an empty text."""
+    """Return a hint that names the unknown variables in refused lines; empty if there are none.
+
+    HAProxy may have refused the lines because unknown variables are empty.
+    """
     named = (name for alert in alerts for name in _VARIABLE.findall(alert.source or ""))
     names = dict.fromkeys(name for name in named if name and name not in known)
     return (
@@ -186,45 +192,40 @@ def _absolute(files: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(os.path.abspath, files))
 
 
-def _named(files: Sequence[str]) -> list[str]:
+def _file_options(files: Sequence[str]) -> list[str]:
     return [word for name in files for word in ("-f", name)]
-
-
-def _variables(files: Sequence[Checked]) -> dict[str, str]:
-    """Return the environment variables that name the files for the operator's command."""
-    main = next((file for file in files if file.main), files[0])
-    return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(file.path) for file in files)}
-
-
-def _scratch() -> Scratch | None:
-    """Return a scratch directory; None if no temporary file can be written."""
-    with suppress(Unusable):
-        return Scratch("check")
-    return None
 
 
 async def _check_with_keys(
     files: Sequence[Checked], settings: CheckSettings, environment: dict[str, str], home: Path | None, scratch: Path | None
 ) -> tuple[Ended, Sequence[Checked]]:
-    """Run the check; repeat it if HAProxy could not create account keys. Return its outcome and the checked files, or their copies."""
+    """Run the check. If HAProxy could not create account keys, repeat the check with copies of the files.
+
+    Returns the outcome of the last check, and the files or copies that it read.
+    """
     within = None if settings.command else Confinement(scratch, settings.seconds)
     ended = await _run(files, settings, environment, within, home)
     missing = uncreated_keys(ended.stderr) if within and scratch and ended.code else frozenset()
     if not missing or scratch is None:
         return ended, files
     with ExitStack() as copies:
-        others = [await to_thread(_with_keys, file, scratch, missing, copies) for file in files]
-        return await _run(others, settings, environment, within, home), others
+        checked = [await to_thread(_copy_with_keys, file, scratch, missing, copies) for file in files]
+        return await _run(checked, settings, environment, within, home), checked
 
 
 def _environment(files: Sequence[Checked], settings: CheckSettings) -> dict[str, str]:
     if settings.command:
-        return command_environment(os.environ) | _variables(files)
+        main = next((file for file in files if file.main), files[0])
+        variables = {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(file.path) for file in files)}
+        return command_environment(os.environ) | variables
     return haproxy_environment(os.environ, [*map(Path, settings.before), *(file.file for file in files), *map(Path, settings.after)])
 
 
-def _with_keys(checked: Checked, scratch: Path, missing: frozenset[str], copies: ExitStack) -> Checked:
-    """Return the file itself, or if it names missing keys a copy next to it. The exit of `copies` removes the copy."""
+def _copy_with_keys(checked: Checked, scratch: Path, missing: frozenset[str], copies: ExitStack) -> Checked:
+    """Copy a file that names missing account keys, with their paths in `scratch`, to its own directory. Return other files as they are.
+
+    The exit of `copies` removes the copy.
+    """
     data = checked.path.read_bytes()
     document = Document.parse(data)
     changed = with_keys_in(scratch, document, missing)
@@ -255,7 +256,3 @@ async def _run(
     except OSError as error:
         reason = "not-executable" if isinstance(error, PermissionError) or error.strerror == "Exec format error" else "failed"
         raise CheckImpossible(f'exec: "{words[0]}": {(error.strerror or str(error)).lower()}', reason=reason) from error
-
-
-def _signal_name(number: int) -> str:
-    return (signal.strsignal(number) or str(number)).lower()

@@ -1,7 +1,7 @@
 """Parse HAProxy's messages about a configuration, and compose the text of a refusal.
 
 A refusal consists of three texts: one line that summarizes it for people (`summarize`), the alerts in the format of the Data Plane API
-(`recorded`), and the lines of the configuration to which they refer (`explained`).
+(`format_alerts`), and the lines of the configuration to which they refer (`source_lines`).
 
 The summary has a place, the cause, and the word that was probably meant. HAProxy names no place for a mistake that it finds after reading
 all files, such as a missing backend. If the message names a section, and exactly one line of that section matches, this line is the place.
@@ -18,7 +18,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from itertools import islice, pairwise
 from pathlib import PurePath
@@ -27,10 +27,9 @@ from typing import Any, NamedTuple
 from haproxy_native.grammar.load import bundle
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
-from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
 
-_SAID = re.compile(r"^\[(ALERT|WARNING|NOTICE|DIAG)\]\s*(?:\S*\s*\(\d+\))?\s*:\s*(.*)$")
+_MESSAGE = re.compile(r"^\[(ALERT|WARNING|NOTICE|DIAG)\]\s*(?:\S*\s*\(\d+\))?\s*:\s*(.*)$")
 _PLACE = re.compile(r"(?:\[|\bat )([^\[\]\s]+):(\d+)\b")
 # Texts that look like a place but are not: a quoted word of the configuration, and the address of a listener.
 _NO_PLACE = re.compile(r"'[^' ]*'|\[(?:[\d.]+|\*|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*):\d+\]")
@@ -69,47 +68,44 @@ class Origin(NamedTuple):
     shift: int = 0
 
 
-def as_sent(text: str, checked: Mapping[str, Origin]) -> str:
+def with_client_positions(text: str, checked: Mapping[str, Origin]) -> str:
     """Return HAProxy's output with the file names and line numbers that the client knows instead of those of the checked files."""
     for path, origin in checked.items():
         if path != origin.file or origin.shift:
-            text = re.sub(re.escape(path) + r"(?::([0-9]+)\b)?", functools.partial(_as_sent, origin), text)
+            # The text before the first mention of the path; then for each mention its line number, or None, and the text behind it.
+            before, *mentions = re.split(re.escape(path) + r"(?::([0-9]+)\b)?", text)
+            text = before
+            for number, following in zip(mentions[::2], mentions[1::2], strict=True):
+                text += origin.file + (f":{max(1, int(number) - origin.shift)}" if number else "") + following
     return text
-
-
-def _as_sent(origin: Origin, match: re.Match[str]) -> str:
-    return origin.file + (f":{max(1, int(match[1]) - origin.shift)}" if match[1] else "")
 
 
 def parse_messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:
     """Parse at most 200 messages, in their order. If there are more, alerts take precedence.
 
-    `checked`: the origins by the path that HAProxy has read. A message about such a path gets the origin's name and the client's line
-    number.
+    `checked`: the origin of each file by the path that HAProxy has read. Messages get the name of the origin instead of this path, and the
+    line number in the text that the client sent.
     """
-    matches = [match for line in stderr.splitlines() if (match := _SAID.match(line))]
+    matches = [match for line in stderr.splitlines() if (match := _MESSAGE.match(line))]
+    # How many more messages to return, by whether they are alerts.
+    room = {True: _MOST, False: max(0, _MOST - sum(match[1] == "ALERT" for match in matches))}
     places = {path: Places(origin.document) for path, origin in checked.items() if origin.document}
-    return [_message(match[1].lower(), _short(match[2]), checked, places) for match in _first(matches)]
-
-
-def _first(matches: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
-    alerts = sum(match[1] == "ALERT" for match in matches)
-    room = {True: _MOST, False: max(0, _MOST - alerts)}
+    messages: list[Message] = []
     for match in matches:
         is_alert = match[1] == "ALERT"
-        if room[is_alert]:
-            room[is_alert] -= 1
-            yield match
-
-
-def _message(level: str, text: str, checked: Mapping[str, Origin], places: Mapping[str, "Places"]) -> Message:
-    place, text = _PLACE.search(_NO_PLACE.sub("''", text)), as_sent(text, checked)
-    if not place:
-        return Message(level, text)
-    number = int(place[2])
-    origin = checked.get(place[1], Origin(place[1]))
-    section, source = places[place[1]].locate(number) if place[1] in places else (None, None)
-    return Message(level, text, origin.file, max(1, number - origin.shift), section, source)
+        if not room[is_alert]:
+            continue
+        room[is_alert] -= 1
+        level, text = match[1].lower(), _short(match[2])
+        place, text = _PLACE.search(_NO_PLACE.sub("''", text)), with_client_positions(text, checked)
+        if not place:
+            messages.append(Message(level, text))
+            continue
+        number = int(place[2])
+        origin = checked.get(place[1], Origin(place[1]))
+        section, source = places[place[1]].locate(number) if place[1] in places else (None, None)
+        messages.append(Message(level, text, origin.file, max(1, number - origin.shift), section, source))
+    return messages
 
 
 class Places:
@@ -120,12 +116,12 @@ class Places:
 
     @functools.cached_property
     def _starts(self) -> list[int]:
-        """The number of the first line of each section's lead."""
+        """The number of the first line of each section, including the comments above its header."""
         sizes = (section.lead.count("\n") + section.text.count("\n") for section in self._document.sections)
         return list(itertools.accumulate(sizes, initial=1 + self._document.preamble.count("\n")))
 
     def locate(self, number: int) -> tuple[str | None, str | None]:
-        """Return (section header, line) of a line counted from 1; None for each that does not exist."""
+        """Return (section header, line) for the line with this number, counted from 1; None for a header or a line that does not exist."""
         sections = self._document.sections
         index = min(bisect.bisect_right(self._starts, number), len(sections)) - 1
         if index < 0:
@@ -137,37 +133,30 @@ class Places:
 
 
 def locate(document: Document, number: int) -> tuple[str | None, str | None]:
-    """Return (section header, line) of one line, as `Places.locate` does. For many lines, `Places` is faster."""
+    """Return what `Places.locate` returns for one line of a document. To locate many lines, create one `Places`, which is faster."""
     return Places(document).locate(number)
 
 
-def recorded(stderr: str) -> str:
+def format_alerts(stderr: str) -> str:
     """Return the alerts in the format of the Data Plane API: one line `msg="..."` for each."""
     alerts = [line for line in stderr.splitlines() if line.startswith("[ALERT]")]
     remaining = [line for line in alerts if not line.endswith(_DROPPED_END) and _DROPPED not in line]
     more = [f'msg="and {len(remaining) - _MOST} more"'] if len(remaining) > _MOST else []
-    return "\n".join([text for line in remaining[:_MOST] if (text := _recorded(line))] + more)
+    texts: list[str] = []
+    for line in remaining[:_MOST]:
+        _, *parts = [part.strip() for part in line.split(" : ")]
+        if not parts:
+            continue
+        old = _OLD_PLACE.match(parts[0]) if len(parts) > 1 else None
+        message = f'msg="{_short(" ".join(parts[1:] if old else parts).strip())}"'
+        texts.append(f"line={old[1]} {message}" if old and old[1] else message)
+    return "\n".join(texts + more)
 
 
-def _recorded(line: str) -> str:
-    _, *parts = [part.strip() for part in line.split(" : ")]
-    if not parts:
-        return ""
-    old = _OLD_PLACE.match(parts[0]) if len(parts) > 1 else None
-    if old:
-        message = f'msg="{_short(" ".join(parts[1:]).strip())}"'
-        return f"line={old[1]} {message}" if old[1] else message
-    return f'msg="{_short(" ".join(parts).strip())}"'
-
-
-def explained(alerts: Sequence[Message]) -> str:
+def source_lines(alerts: Sequence[Message]) -> str:
     """Return the lines of the configuration to which alerts refer, each once and at most five."""
-    lines = dict.fromkeys(_explained(alert) for alert in alerts if alert.source)
+    lines = dict.fromkeys(f"line {alert.line} in '{alert.section}': {_short(alert.source)}" for alert in alerts if alert.source)
     return "".join(f"\n{line}" for line in list(lines)[:5])
-
-
-def _explained(alert: Message) -> str:
-    return f"line {alert.line} in '{alert.section}': {_short(alert.source or '')}"
 
 
 def _short(text: str) -> str:
@@ -202,7 +191,7 @@ _MOST_NAMES = 5000
 
 
 def add_places(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> list[Message]:
-    """Return the alerts. An alert without a place gets one if exactly one line of the configuration matches its text."""
+    """Add the file and the line to each alert that has none, if exactly one line of the configuration matches its text."""
     return [alert if alert.line else _add_place(alert, origins) for alert in alerts]
 
 
@@ -215,35 +204,29 @@ def summarize(alerts: Sequence[Message], origins: Mapping[str, Origin], version:
     alert = next((alert for alert in specific if alert.line), specific[0] if specific else None)
     if alert is None:
         return ""
-    hint = _later(alert, version) or ("" if "did you mean" in alert.text.lower() else _hint(alert, origins))
-    where = _where(alert)
+    hint = _later_keyword(alert, version)
+    if not hint and "did you mean" not in alert.text.lower():
+        wrong, known = _unknown_word(alert) or _unknown_name(alert, origins) or ("", ())
+        close = get_close_matches(wrong, [word for word in known if len(word) < 60], 1, 0.7) if wrong and wrong not in known else []
+        hint = f'; did you mean "{close[0]}"?' if close else ""
+    where = ""
+    if alert.line:
+        file = f" of {_cut(PurePath(alert.file).name, 40)}" if alert.file else ""
+        section = f", in '{_cut(alert.section, 60)}'" if alert.section else ""
+        where = f"line {alert.line}{file}{section}: "
     return where + _cut(_PLACE_PREFIX.sub("", alert.text).strip(" ."), LONGEST_SUMMARY - len(where) - len(hint)) + hint
 
 
-def _where(alert: Message) -> str:
-    if not alert.line:
-        return ""
-    file = f" of {_cut(PurePath(alert.file).name, 40)}" if alert.file else ""
-    section = f", in '{_cut(alert.section, 60)}'" if alert.section else ""
-    return f"line {alert.line}{file}{section}: "
-
-
 def _cut(text: str, most: int) -> str:
-    """Shorten a long text in the middle, since its end quotes the wrong value."""
+    """Shorten a long text to `most` characters. The middle is removed, because the end quotes the wrong value."""
     if len(text) <= most:
         return text
     tail = min(80, most // 2)
     return f"{text[: most - tail - 5]} ... {text[-tail:]}"
 
 
-def _hint(alert: Message, origins: Mapping[str, Origin]) -> str:
-    wrong, known = _unknown_word(alert) or _unknown_name(alert, origins) or ("", ())
-    close = get_close_matches(wrong, [word for word in known if len(word) < 60], 1, 0.7) if wrong and wrong not in known else []
-    return f'; did you mean "{close[0]}"?' if close else ""
-
-
-def _later(alert: Message, version: str) -> str:
-    """Return a hint if the word that HAProxy rejects is a keyword of a later version; empty if not."""
+def _later_keyword(alert: Message, version: str) -> str:
+    """Return a hint if HAProxy rejects a keyword of a later version than `version`; empty if not."""
     quoted = _QUOTED.finditer(alert.text) if version else ()
     words = (found[1].split("(")[0] for found in quoted if _NOT_KNOWN.search(alert.text[: found.start()]))
     later = [(word, since) for word in words if (since := bundle()["x-later-words"].get(word)) and _numbers(since) > _numbers(version)]
@@ -276,17 +259,18 @@ def _unknown_name(alert: Message, origins: Mapping[str, Origin]) -> tuple[str, C
     if unknown is None:
         return None
     kind, name = (unknown["kind"] or unknown["kind_"]).lower(), unknown["name"] or unknown["name_"]
-    sections, having = list(_sections(origins)), _having()
-    if kinds := having["sections"].get(kind):
+    sections = [section for origin in origins.values() if origin.document for section in origin.document.sections]
+    definitions = _name_definitions()
+    if kinds := definitions["sections"].get(kind):
         names: Iterator[str] = (section.name for section in sections if section.kind in kinds)
-    elif word := having["with_line"].get(kind):
+    elif word := definitions["with_line"].get(kind):
         names = (section.name for section in sections if any(line.words[:1] == (word,) for line in section.lines))
-    elif word := having["lines"].get(kind):
+    elif word := definitions["lines"].get(kind):
         if f"/{name}" in (alert.source or ""):
             # The name belongs to another section.
             return None
-        there = [section for section in sections if section.header.text.strip() == alert.section]
-        lines = (line.words for section in there for line in section.lines if line.words[:1] == (word,))
+        alert_sections = [section for section in sections if section.header.text.strip() == alert.section]
+        lines = (line.words for section in alert_sections for line in section.lines if line.words[:1] == (word,))
         names = (unquoted(words[1]) for words in lines if len(words) > 1)
     else:
         return None
@@ -295,13 +279,9 @@ def _unknown_name(alert: Message, origins: Mapping[str, Origin]) -> tuple[str, C
 
 
 @cache
-def _having() -> dict[str, dict[str, Any]]:
+def _name_definitions() -> dict[str, dict[str, Any]]:
     """Return, for each kind of name in HAProxy's messages, the sections or lines that define such names (names.toml)."""
     return tomllib.loads(files(__package__).joinpath("names.toml").read_text("utf-8"))
-
-
-def _sections(origins: Mapping[str, Origin]) -> Iterator[Section]:
-    return (section for origin in origins.values() if origin.document for section in origin.document.sections)
 
 
 def _add_place(alert: Message, origins: Mapping[str, Origin]) -> Message:
@@ -309,41 +289,39 @@ def _add_place(alert: Message, origins: Mapping[str, Origin]) -> Message:
     if said is None:
         return alert
     kinds = _PROXIES if said["kind"].lower() == "proxy" else {said["kind"].lower()}
-    matches = partial(_is_about, list(_PAIR.findall(said["rest"])), _QUOTED.findall(said["rest"]))
-    places = (
-        (origin, number + place, section, line)
-        for origin in origins.values()
-        for number, section in (_numbered(origin.document) if origin.document else ())
-        if section.kind in kinds and section.name == said["name"]
-        for place, line in enumerate(section.lines)
-        if place and matches(tuple(map(unquoted, line.words)))
-    )
-    sure = list(islice(places, 2))
-    if len(sure) != 1:
-        return alert
-    origin, number, section, line = sure[0]
-    header = section.header.text.strip()
-    return replace(alert, file=origin.file, line=number - origin.shift, section=header, source=line.text.strip())
+    pairs, quoted = _PAIR.findall(said["rest"]), _QUOTED.findall(said["rest"])
+    with_place = None
+    for origin in origins.values():
+        if origin.document is None:
+            continue
+        # The line number of the section's header.
+        number = 1 + origin.document.preamble.count("\n")
+        for section in origin.document.sections:
+            number += section.lead.count("\n")
+            if section.kind in kinds and section.name == said["name"]:
+                for index, line in enumerate(section.lines[1:], 1):
+                    if not _is_about(pairs, quoted, tuple(map(unquoted, line.words))):
+                        continue
+                    if with_place:
+                        return alert
+                    header, place = section.header.text.strip(), number + index - origin.shift
+                    with_place = replace(alert, file=origin.file, line=place, section=header, source=line.text.strip())
+            number += section.text.count("\n")
+    return with_place or alert
 
 
 def _is_about(pairs: Iterable[tuple[str, str]], quoted: Collection[str], words: Sequence[str]) -> bool:
-    """Return whether a line matches a message: by a pair of words, by its first words, or by its first word and another one."""
-    if any(_alike(word, first) and behind == second for word, behind in pairwise(words) for first, second in pairs):
-        return True
+    """Return whether a message names a line.
+
+    It does if it names two adjacent words of the line (`pairs`), quotes the first words of the line, or quotes its first word and a later
+    word.
+    """
+    for word, next_word in pairwise(words):
+        for said, value in pairs:
+            # HAProxy says "stick-table" for `table`, and "fcgi-app" for `use-fcgi-app`.
+            is_same = word == said or said.endswith(f"-{word}") or ("-" in said and word.endswith(f"-{said}"))
+            if is_same and next_word == value:
+                return True
     if any(" " in phrase and list(words[: len(phrase.split())]) == phrase.split() for phrase in quoted):
         return True
     return bool(words) and words[0] in quoted and not set(words[1:]).isdisjoint(quoted)
-
-
-def _alike(word: str, said: str) -> bool:
-    # HAProxy says "stick-table" for `table`, and "fcgi-app" for `use-fcgi-app`.
-    return word == said or said.endswith(f"-{word}") or ("-" in said and word.endswith(f"-{said}"))
-
-
-def _numbered(document: Document) -> Iterator[tuple[int, Section]]:
-    """Yield each section with the number of its header line, counted from 1."""
-    number = 1 + document.preamble.count("\n")
-    for section in document.sections:
-        number += section.lead.count("\n")
-        yield number, section
-        number += section.text.count("\n")

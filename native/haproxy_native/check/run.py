@@ -43,16 +43,16 @@ _NAME = re.compile(rb"[A-Za-z_]\w*")
 
 
 def haproxy_environment(environ: Mapping[str, str], in_force: Iterable[Path]) -> dict[str, str]:
-    """Return the environment for HAProxy: the variables that it reads itself, and those that the files `in_force` name. Blocks.
+    """Return the environment for HAProxy: the variables that HAProxy reads itself, and those that the files `in_force` name. Blocks.
 
-    Skips unreadable files. `in_force` are the files of the current configuration.
+    `in_force`: the files of the current configuration. Unreadable files are skipped.
     """
     others = {name.encode() for name in environ if not _READ.fullmatch(name)}
     named: set[str] = set()
     for path in in_force:
         # Reading a pipe or a device could block for ever.
         with suppress(OSError):
-            named |= {name.decode() for name in _named(path.read_bytes(), others)} if path.is_file() else set()
+            named |= {name.decode() for name in _names_in_references(path.read_bytes(), others)} if path.is_file() else set()
     return {name: value for name, value in command_environment(environ).items() if name in named or _READ.fullmatch(name)}
 
 
@@ -61,8 +61,8 @@ def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if not _OWN.fullmatch(name)}
 
 
-def _named(text: bytes, names: set[bytes]) -> set[bytes]:
-    """Return the names that occur in a line with a variable reference."""
+def _names_in_references(text: bytes, names: set[bytes]) -> set[bytes]:
+    """Return those of `names` that occur in a line that refers to variables."""
     named: set[bytes] = set()
     for sign in _SIGNS:
         at = text.find(sign)
@@ -123,7 +123,7 @@ class Confinement:
 
 
 def memory() -> int:
-    """Return the bytes of memory that this process may use: the machine's, or the least limit of its control groups (cgroups(7))."""
+    """Return how many bytes of memory this process may use: the machine's, or less if a control group limits it (cgroups(7))."""
     least = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with suppress(OSError):
         own = next((line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::")), "/")
@@ -157,7 +157,7 @@ async def run(
 
 
 def most_concurrent_checks() -> int:
-    """Return the number of concurrent checks, at least two: the second keeps callers with all rights from waiting for others."""
+    """Return how many checks may run at once, at least two, so that callers with all rights need not wait for others."""
     return max(2, len(os.sched_getaffinity(0)))
 
 

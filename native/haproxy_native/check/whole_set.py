@@ -11,7 +11,6 @@ from asyncio import to_thread
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 from haproxy_native.check.check import Checked, CheckSettings, check
@@ -38,25 +37,24 @@ class WholeSet:
     home: Path | None = None
 
 
-def _parsed(whole_set: WholeSet) -> dict[str, Document]:
-    return {path: Document.parse(text) for path, text in whole_set.configuration.items()}
-
-
 async def check_whole_set(whole_set: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
     """Check a set and return HAProxy's warnings if it accepts the set. Raises Refused, CheckImpossible and Unusable.
 
-    Runs HAProxy even if there is a `validate_cmd`, since that could not find the temporary tree.
+    HAProxy checks the set even if there is a `validate_cmd`, because the command cannot find the files in the temporary tree.
     """
-    documents = await to_thread(_parsed, whole_set)
+    documents = await to_thread(lambda: {path: Document.parse(text) for path, text in whole_set.configuration.items()})
     scratch = await to_thread(Scratch, "set")
     tree = scratch.path
     checked: list[Checked] = []
     laying = asyncio.create_task(to_thread(_lay_out, tree, whole_set, documents))
     try:
         checked = await asyncio.shield(laying)
-        home = _home(tree, whole_set)
         return await check(
-            checked, replace(settings, command=""), home=home, transaction_id=transaction_id, shown=partial(_without, tree=tree)
+            checked,
+            replace(settings, command=""),
+            home=working_directory_in(tree, whole_set),
+            transaction_id=transaction_id,
+            shown=lambda text: text.replace(f"{tree}/root", "").replace(f"{tree}/home/", ""),
         )
     finally:
         # After a cancellation the thread continues, and would write into the removed directory.
@@ -65,7 +63,7 @@ async def check_whole_set(whole_set: WholeSet, settings: CheckSettings, transact
 
 
 def _lay_out(tree: Path, whole_set: WholeSet, documents: Mapping[str, Document]) -> list[Checked]:
-    _home(tree, whole_set).mkdir(parents=True)
+    working_directory_in(tree, whole_set).mkdir(parents=True)
     directories, pattern = _directories(whole_set), _pattern(whole_set)
     for path, content in whole_set.files.items():
         _write(_place(tree, path), _rewritten(pattern, tree, content) if path in whole_set.lists else content)
@@ -90,20 +88,30 @@ def rewritten_into(tree: Path, whole_set: WholeSet, text: str) -> str:
     return _rewritten(_pattern(whole_set), tree, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-def working_directory_in(tree: Path, whole_set: WholeSet) -> Path:
-    """Return the directory in the tree that HAProxy needs as its working directory."""
-    return _home(tree, whole_set)
-
-
 def _pattern(whole_set: WholeSet) -> re.Pattern[bytes] | None:
-    return _paths(_directories(whole_set), above=whole_set.home is not None)
+    """Return a pattern that matches the directories of the set at the beginning of a path; None if the set has no directories.
+
+    If the set has a `home`, the pattern also matches a path that is exactly a parent of such a directory. The first group is the name of a
+    crt-store before the path, such as `@store` in `@store/certs/site.pem`; the second is the directory.
+    """
+    directories = _directories(whole_set)
+    parents: set[str] = set()
+    if whole_set.home is not None:
+        parents = {str(parent) for directory in directories for parent in PurePosixPath(directory).parents} - {"/", *directories}
+    choices: list[bytes] = []
+    for names, end in ((directories, rb"(?=[/\s\"',;)]|$)"), (parents, rb"(?=/?(?:[\s\"']|$))")):
+        if names:
+            longest_first = sorted(names, key=len, reverse=True)
+            choices.append(b"(?:" + b"|".join(re.escape(os.fsencode(name)) for name in longest_first) + b")" + end)
+    return re.compile(rb"(?<![\w./-])(@[\w.-]+)?(" + b"|".join(choices) + b")", re.MULTILINE) if choices else None
 
 
 def _directories(whole_set: WholeSet) -> set[str]:
     return {os.path.dirname(os.path.normpath(path)) for path in (*whole_set.files, *whole_set.gone) if os.path.isabs(path)}
 
 
-def _home(tree: Path, whole_set: WholeSet) -> Path:
+def working_directory_in(tree: Path, whole_set: WholeSet) -> Path:
+    """Return the directory in the tree that HAProxy needs as its working directory."""
     return _place(tree, str(whole_set.home)) if whole_set.home else tree / "home"
 
 
@@ -119,7 +127,7 @@ def _rewritten(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | P
 
 
 def _place(tree: Path, path: str) -> Path:
-    """Return where the tree has the file with this path. `..` in the path cannot lead out of the tree."""
+    """Return the path in the tree of a file with this path in the configuration. `..` in the path cannot lead out of the tree."""
     return tree / "root" / os.path.normpath(path).lstrip("/") if os.path.isabs(path) else tree / "home" / os.path.normpath("/" + path)[1:]
 
 
@@ -132,7 +140,10 @@ def _write(path: Path, content: bytes | Path) -> None:
 
 
 def _link_others(real: Path, copy: Path, gone: Collection[Path]) -> None:
-    """Create symbolic links to all files that the set does not replace. Skips directories that this process may not list."""
+    """Create symbolic links in the directory `copy` to the files in `real`, except to files that `copy` has already and to files in `gone`.
+
+    Directories that this process may not list are skipped.
+    """
     with suppress(PermissionError):
         for file in real.iterdir() if real.is_dir() else ():
             place = copy / file.name
@@ -140,25 +151,3 @@ def _link_others(real: Path, copy: Path, gone: Collection[Path]) -> None:
                 _link_others(file, place, gone)
             elif place not in gone and not os.path.lexists(place):
                 place.symlink_to(file)
-
-
-def _paths(directories: Collection[str], *, above: bool) -> re.Pattern[bytes] | None:
-    """Return a pattern that matches these directories at the beginning of a path. With `above`, it also matches a path that is exactly one
-    of their parents.
-
-    The first group is the name of a crt-store before the path, such as `@store` in `@store/certs/site.pem`; the second is the directory.
-    """
-    over = (
-        {str(parent) for directory in directories for parent in PurePosixPath(directory).parents} - {"/", *directories} if above else set()
-    )
-    ends = [(directories, rb"(?=[/\s\"',;)]|$)"), (over, rb"(?=/?(?:[\s\"']|$))")]
-    choices = [b"(?:" + _any(names) + b")" + end for names, end in ends if names]
-    return re.compile(rb"(?<![\w./-])(@[\w.-]+)?(" + b"|".join(choices) + b")", re.MULTILINE) if choices else None
-
-
-def _any(names: Collection[str]) -> bytes:
-    return b"|".join(re.escape(os.fsencode(name)) for name in sorted(names, key=len, reverse=True))
-
-
-def _without(text: str, tree: Path) -> str:
-    return text.replace(f"{tree}/root", "").replace(f"{tree}/home/", "")

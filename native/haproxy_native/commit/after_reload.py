@@ -1,7 +1,7 @@
 """Handle the outcome of a reload: record the loaded text as the running document, or revert the changes that HAProxy refuses.
 
 If HAProxy's alerts name lines, only the changes that introduced these lines are reverted, and the next reload loads the rest. The second
-half of this module finds these changes; it is pure. If the alerts name no lines, or if those changes cannot be reverted alone, the file is
+half of this module finds these changes. If the alerts name no lines, or if those changes cannot be reverted alone, the file is
 restored to the text that the worker still runs. Either way the file gets a new, higher version. Stored files are restored first, from the
 ledger.
 
@@ -21,7 +21,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from haproxy_native.changes.operations import PutDocument
-from haproxy_native.changes.rebasing import reverted
+from haproxy_native.changes.rebasing import revert_change
 from haproxy_native.check.messages import Places, parse_messages
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Change, Published, Reload, Validation
@@ -45,7 +45,7 @@ RELOAD = "reload"
 
 
 def finish_interrupted(context: CommitContext) -> None:
-    """Record as succeeded each reload that a previous server process left open, if a new worker has started since the reload began.
+    """Record interrupted reloads as succeeded if the worker has started since the reload began.
 
     The file may have a different content by now.
     """
@@ -58,7 +58,7 @@ def finish_interrupted(context: CommitContext) -> None:
             records.finish(record.succeeded(worker.pid))
 
 
-async def succeeded(context: CommitContext) -> None:
+async def handle_success(context: CommitContext) -> None:
     """Record that the new worker runs the loaded text, query its capabilities, and apply to it the changes made during the reload.
 
     Schedules another reload if those changes need one.
@@ -82,7 +82,7 @@ async def succeeded(context: CommitContext) -> None:
 
 
 async def differences(context: CommitContext) -> list[str]:
-    """Return a sentence for each member of a server that differs from the text. Also log the sentences.
+    """Return a sentence for each member of a server that differs from the text, and log the sentences.
 
     Such differences arise if the new worker has read a server-state file.
     """
@@ -113,16 +113,20 @@ async def apply_missing(context: CommitContext) -> list[Reason]:
     return reasons
 
 
-async def failed(context: CommitContext, record: ReloadRecord) -> ReloadRecord:
+async def handle_failure(context: CommitContext, record: ReloadRecord) -> ReloadRecord:
     """Restore stored files, and revert the changes that introduced the lines named in HAProxy's alerts.
 
-    If these changes cannot be found or reverted alone, revert all changes that HAProxy has not loaded. Returns the record with the outcome
-    of each change and the new version of the file. Nothing is reverted if another process has edited the file since.
+    If these changes cannot be found or reverted alone, revert all changes that HAProxy has not loaded. If another process has edited the
+    file since HAProxy read it, revert nothing. Returns the record with the outcome of each change and the new version of the file.
     """
     load = context.load
     assert load
     context.running.step(ReloadRejected())
-    await _restore_files(context)
+    # Stored files that a worker has read meanwhile are left as they are.
+    with suppress(RuntimeFailure):
+        context.ledger.loaded_by(await context.runtime.worker())
+    for path in await context.ledger.restore_all():
+        log.warning("the reload failed; restored %s to what HAProxy has loaded", path)
     # An operator or an earlier reload may have started a worker meanwhile.
     await context.running.observe()
     finish_interrupted(context)
@@ -133,10 +137,10 @@ async def failed(context: CommitContext, record: ReloadRecord) -> ReloadRecord:
     if await _is_edited(context, load):
         return record
     changes = [change for change in context.unloaded if change.version <= load.version]
-    if found := await run_in_thread(_failing_and_rest, record.response, load.text.document, context.current, changes):
+    if found := await run_in_thread(_find_failing_changes, record.response, load.text.document, context.current, changes):
         failing, rest = found
         if not header.same_text(rest, good):
-            if reverted_some := await _revert_some(context, record, changes, failing, rest):
+            if reverted_some := await _revert_failing(context, record, changes, failing, rest):
                 return reverted_some
             if await _is_edited(context, load):
                 return record
@@ -150,10 +154,10 @@ async def _is_edited(context: CommitContext, load: Load) -> bool:
     return is_edited
 
 
-def _failing_and_rest(
+def _find_failing_changes(
     output: str, loaded: Document, current: Current, changes: Sequence[Published]
 ) -> tuple[list[Published], Document] | None:
-    """Return (changes to revert, configuration without them); None if they cannot be found or reverted alone."""
+    """Return the changes to revert, and the configuration without these changes; None if they cannot be found or reverted alone."""
     named = failing_changes(changes, named_lines(output, loaded, current.path.name))
     # Stored files that waited for the reload have been restored, so changes that were committed with such files are reverted as well.
     failing = [change for change in changes if change in named or change.with_files] if named else []
@@ -164,7 +168,7 @@ def _failing_and_rest(
         return None
 
 
-async def _revert_some(
+async def _revert_failing(
     context: CommitContext, record: ReloadRecord, changes: Sequence[Published], failing: Sequence[Published], rest: Document
 ) -> ReloadRecord | None:
     """Commit `rest`, the configuration without the failing changes. Return None, with nothing changed, if HAProxy refuses that, too."""
@@ -211,7 +215,10 @@ def _author(record: ReloadRecord) -> Author:
 async def _with_outcomes(
     context: CommitContext, record: ReloadRecord, changes: Sequence[Published], failing: Sequence[Published]
 ) -> ReloadRecord:
-    """Return the record with the outcome of each change, and queue its write. Queued writes are on disk before the file is replaced."""
+    """Return the record with the outcome of each change, and queue the write of the record.
+
+    The record is on disk before the file is replaced.
+    """
     shown = []
     for change in changes:
         entry = change.entry or await context.recorder.entry_of(change.version)
@@ -224,7 +231,7 @@ async def _with_outcomes(
 
 
 def lost_edits(record: ReloadRecord) -> list[str]:
-    """Return a sentence for each edit by another process that was reverted. It says which entry of the history has the text."""
+    """Return a sentence for each edit by another process that was reverted. The sentence names the entry of the history with its text."""
     edits = [each for each in record.changes if each["outcome"] == TAKEN_BACK and each.get("author") == OUTSIDE]
     where = [f"entry {each['entry']} of the history has it" if "entry" in each else "the history does not have it" for each in edits]
     return [f"version {each['version']}, an edit by another process, was reverted; {has}" for each, has in zip(edits, where, strict=True)]
@@ -235,21 +242,14 @@ def _log_lost_edits(record: ReloadRecord) -> None:
         log.warning("%s", text)
 
 
-async def _restore_files(context: CommitContext) -> None:
-    """Restore the stored files that wait for a reload. Files that a worker has read meanwhile are left as they are."""
-    with suppress(RuntimeFailure):
-        context.ledger.loaded_by(await context.runtime.worker())
-    for path in await context.ledger.restore_all():
-        log.warning("the reload failed; restored %s to what HAProxy has loaded", path)
-
-
 RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pending")
 
 
 async def resume(context: CommitContext, *, edited: bool) -> None:
-    """Conclude the outcome of interrupted reloads, and schedule what is pending. Called at the start, after `RunningProcess.restore`.
+    """Determine the outcome of interrupted reloads, and schedule a reload for what is pending.
 
-    `edited`: whether the file differs from the one that the previous server process knew.
+    Called at the start, after `RunningProcess.restore`. `edited`: whether the file differs from the one that the previous server process
+    knew.
     """
     finish_interrupted(context)
     await apply_missing(context)
@@ -257,9 +257,19 @@ async def resume(context: CommitContext, *, edited: bool) -> None:
     is_pending = current.fingerprint in context.running.state.pending and context.running.document is not current.document
     with_kept = list[ReloadRecord]()
     for record in records.interrupted:
-        if ended := _ended(record, context, is_pending=is_pending, edited=edited):
-            finished = records.finish(ended)
-            with_kept += [finished] if any(change["outcome"] == KEPT for change in finished.changes) else []
+        if record.phase == Phase.REFUSED and record.version is not None and current.version > record.version:
+            # The file was restored already.
+            ended = record.failed(record.error or INTERRUPTED)
+        elif pid := context.runs_since(record.requested):
+            ended = record.succeeded(pid)
+        elif edited and not is_pending:
+            ended = record.failed(INTERRUPTED)
+        else:
+            # Only another reload can show whether HAProxy loads the text.
+            continue
+        finished = records.finish(ended)
+        if any(change["outcome"] == KEPT for change in finished.changes):
+            with_kept.append(finished)
     if is_pending or context.ledger.waits or records.interrupted:
         changed = any(record.phase == Phase.LOADING and record.version != current.version for record in records.interrupted[-1:])
         rest = context.reloads.resume([RESTARTED], changed=changed)
@@ -267,16 +277,6 @@ async def resume(context: CommitContext, *, edited: bool) -> None:
             records.update(replace(record, rest_reload_id=rest))
     if context.pending is None:
         context.running.step(LoadsEnded())
-
-
-def _ended(record: ReloadRecord, context: CommitContext, *, is_pending: bool, edited: bool) -> ReloadRecord | None:
-    """Return the record of an interrupted reload with its outcome; None if only another reload can show whether HAProxy loads the text."""
-    if record.phase == Phase.REFUSED and record.version is not None and context.current.version > record.version:
-        # The file was restored already.
-        return record.failed(record.error or INTERRUPTED)
-    if pid := context.runs_since(record.requested):
-        return record.succeeded(pid)
-    return record.failed(INTERRUPTED) if edited and not is_pending else None
 
 
 # -- which changes fail
@@ -306,7 +306,8 @@ def failing_changes(changes: Sequence[Published], lines: set[NamedLine]) -> list
     """Return, for each line, the last change that introduced it, in the order of the changes. Lines older than all changes are ignored."""
     failing, left = list[Published](), set(lines)
     for change in reversed(changes):
-        if introduced := left & _introduced_lines(change):
+        new_lines = set(_lines(change.after, change.before)) - set(_lines(change.before, change.after))
+        if introduced := left & new_lines:
             failing.insert(0, change)
             left -= introduced
     return failing
@@ -315,12 +316,8 @@ def failing_changes(changes: Sequence[Published], lines: set[NamedLine]) -> list
 def without_changes(document: Document, changes: Sequence[Published]) -> Document:
     """Return the configuration `document` without some of its changes. Raises Conflict if a later change overlaps with one of them."""
     for change in reversed(changes):
-        document = reverted(document, change.before, change.after)
+        document = revert_change(document, change.before, change.after)
     return document
-
-
-def _introduced_lines(change: Published) -> set[NamedLine]:
-    return set(_lines(change.after, change.before)) - set(_lines(change.before, change.after))
 
 
 def _lines(document: Document, other: Document) -> Iterator[NamedLine]:

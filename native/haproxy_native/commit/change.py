@@ -122,7 +122,7 @@ class Change:
 
     @property
     def object(self) -> str:
-        """The name of the object that is changed; empty if it is not known before the commit, or if there are several."""
+        """The name of the object that is changed; empty if there are several objects, or if the name is not known before the commit."""
         alone = self.sole_operation or (self.files[0] if len(self.operations) == 1 and self.files else None)
         return (alone.object if alone else "") or (self.author.request.object if self.author.request else "")
 
@@ -140,7 +140,7 @@ class Change:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the change is live only when the worker runs the whole configuration. If not, the changed lines are enough."""
+        """Whether the worker must run the whole configuration before the change counts as live, and not only the changed lines."""
         return any(operation.is_whole for operation in self.edits)
 
     @property
@@ -150,15 +150,15 @@ class Change:
 
     @property
     def banner(self) -> bool | None:
-        """Whether the file must begin with the banner of this server; None to leave its beginning unchanged."""
+        """Whether the file must begin with the banner of this server; None if its beginning stays as it is."""
         return next((operation.banner for operation in self.operations if isinstance(operation, PutText | PutDocument)), None)
 
     @property
     def claimed(self) -> Claimed:
-        """The servers that a PUT sets as a whole. The process must run them exactly as the document says, even if no line changes.
+        """The servers that a PUT replaces as a whole. The process must run them exactly as the document says, even if no line changes.
 
-        Claiming a server also resets the members that others have set at runtime. So an author with limited rights claims a server only if
-        they may change all of its members.
+        Claiming a server also resets the members that others have set at runtime. So the change of an author with limited rights claims
+        only servers of which the author may change all members.
         """
         rights = self.author.rights
         if rights is None or rights.are_all:
@@ -227,7 +227,7 @@ class Texts:
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """The effects on objects. Computed on first use, in any thread. Blocks; takes long for a large configuration."""
+        """The effects on objects, computed when they are first read. Blocks, and takes long for a large configuration."""
         with self._lock:
             if self._effects is None:
                 self._effects = effects(standard_editor(), *self)
@@ -293,7 +293,7 @@ class Outcome:
 
     @property
     def kind(self) -> str:
-        """The outcome in one word, as in `Committed`."""
+        """The outcome in one word: one of the words of `Committed.outcome`."""
         if self.forced or not self.lasting:
             return "reloaded" if self.forced else "runtime"
         return "scheduled" if self.reload_id else "live" if self.live else "written"

@@ -56,12 +56,12 @@ ATTEMPTS = 3
 
 
 async def commit(context: CommitContext, change: Change) -> Outcome:
-    """Commit a change. Return once the files contain it and it is live, or a reload is scheduled for it. A forced reload is awaited.
+    """Commit a change. Return when the files contain it, and it is live or a reload is scheduled for it. A forced reload is awaited.
 
     Raises Conflict, Refused, CheckImpossible, RefusedAtRuntime, WriteFailed, Unrecorded and what the operations raise; then nothing has
     changed. Raises ReloadFailed or RuntimeFailure after the files were replaced.
     """
-    return await run_to_the_end(context, _reported(context, change))
+    return await run_to_the_end(context, _commit_and_report(context, change))
 
 
 async def change_process(
@@ -81,7 +81,7 @@ async def change_process(
 
 
 async def run_to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) -> Result:
-    """Await work that runs to completion even if the caller is cancelled. `Engine.close` waits for the end of the work."""
+    """Await work, which runs to completion even if the caller is cancelled. `Engine.close` waits for the end of the work."""
     task = asyncio.create_task(work)
     context.works.add(task)
     task.add_done_callback(context.works.discard)
@@ -89,7 +89,7 @@ async def run_to_the_end(context: CommitContext, work: Coroutine[Any, Any, Resul
     return await asyncio.shield(task)
 
 
-async def _reported(context: CommitContext, change: Change) -> Outcome:
+async def _commit_and_report(context: CommitContext, change: Change) -> Outcome:
     """Commit a change and send the event of its outcome."""
     began, request = time.monotonic(), change.author.request
     if request:
@@ -112,20 +112,31 @@ async def _reported(context: CommitContext, change: Change) -> Outcome:
 
 
 async def unchanged(context: CommitContext) -> Outcome:
-    """Return the outcome of a change without effect. It is live, or has the id of the reload that other changes have scheduled."""
+    """Return the outcome of a change that has no effect: it is live, or has the id of the reload that earlier changes wait for."""
     async with context.publishing():
         pending = None if context.running.is_current else context.pending
         return Outcome(context.current.version, pending, live=pending is None)
 
 
 async def _commit(context: CommitContext, change: Change) -> Outcome:
+    recorder = context.recorder
     try:
         admit(context, change)
         match change.sole_operation:
             case SetRuntime() as operation:
-                outcome = await _set_runtime(context, change, operation)
+                change.author.permit(*operation.touches)
+                async with context.process_lock:
+                    version = context.current.version
+                    outcome = Outcome(version, live=True, lasting=False, members=await operation.apply() or ())
+                outcome = replace(outcome, entry=await recorder.add(change, outcome))
             case ChangeContent() as operation:
-                outcome = await _change_content(context, change, operation)
+                change.author.permit(*operation.touches)
+                async with operation.lock:
+                    content = operation.content()
+                    outcome = Outcome(context.current.version, live=True, contents=[content])
+                    async with recorder.entry(change, outcome) as entry:
+                        await operation.store(content.after)
+                        outcome = recorder.ended(entry, outcome)
             case None:
                 outcome = await _change_files(context, change)
     finally:
@@ -136,24 +147,24 @@ async def _commit(context: CommitContext, change: Change) -> Outcome:
 
 
 def admit(context: CommitContext, change: Change) -> None:
-    """Refuse a change that may not be made now. Raises Forbidden on a read-only server, and what observers raise."""
+    """Raise an error if a change may not be made: Forbidden on a read-only server, and what observers raise."""
     if context.read_only:
         raise Forbidden(READ_ONLY)
     context.observers.admit(change)
 
 
-def scheduled(context: CommitContext, outcome: Outcome, by: Author, *, force_reload: bool) -> Outcome:
+def scheduled(context: CommitContext, outcome: Outcome, author: Author, *, force_reload: bool) -> Outcome:
     """Schedule the reload that an outcome needs, and return the outcome with the id of the reload. The caller holds `lock`.
 
     Return the outcome unchanged if no reload is needed, or if the caller forces the reload and awaits it.
     """
-    if not outcome.reasons or force_reload or by.is_urgent:
+    if not outcome.reasons or force_reload or author.is_urgent:
         return outcome
     return replace(outcome, live=False, reload_id=context.reloads.schedule(outcome.reasons))
 
 
 async def _change_files(context: CommitContext, change: Change) -> Outcome:
-    """Change configuration and stored files. Start again whenever the change was overtaken."""
+    """Change configuration and stored files. Start again each time another change was published first."""
     for _ in range(ATTEMPTS):
         with suppress(Overtaken):
             return await attempt(context, change, context.publishing_files if change.files else context.publishing)
@@ -167,19 +178,19 @@ async def _change_files(context: CommitContext, change: Change) -> Outcome:
 
 
 async def attempt(context: CommitContext, change: Change, lock: Callable[[], AbstractAsyncContextManager[Any]]) -> Outcome:
-    """Prepare a change, and publish it under `lock`. A change that needs a reload first waits for the reload in progress.
+    """Prepare a change, and publish it under `lock`. If it needs a reload, wait first for the end of the reload in progress.
 
     Removes all drafts. Raises Overtaken if another change was published first, and what `commit` raises.
     """
     try:
-        return await _attempt(context, change, await prepare(context, change), lock)
+        return await _publish_prepared(context, change, await prepare(context, change), lock)
     except process.NotAccepted as error:
         log.info("%s; HAProxy checks the text instead", error)
         change = replace(change, validation=Validation.ALWAYS)
-        return await _attempt(context, change, await prepare(context, change), lock)
+        return await _publish_prepared(context, change, await prepare(context, change), lock)
 
 
-async def _attempt(
+async def _publish_prepared(
     context: CommitContext, change: Change, prepared: Prepared, lock: Callable[[], AbstractAsyncContextManager[Any]]
 ) -> Outcome:
     try:
@@ -194,24 +205,6 @@ async def _attempt(
             await context.current.unless_overtaken(over.wait())
     finally:
         prepared.discard()
-
-
-async def _set_runtime(context: CommitContext, change: Change, operation: SetRuntime) -> Outcome:
-    change.author.permit(*operation.touches)
-    async with context.process_lock:
-        outcome = Outcome(context.current.version, live=True, lasting=False, members=await operation.apply() or ())
-    return replace(outcome, entry=await context.recorder.add(change, outcome))
-
-
-async def _change_content(context: CommitContext, change: Change, operation: ChangeContent) -> Outcome:
-    change.author.permit(*operation.touches)
-    async with operation.lock:
-        content = operation.content()
-        outcome = Outcome(context.current.version, live=True, contents=[content])
-        recorder = context.recorder
-        async with recorder.entry(change, outcome) as entry:
-            await operation.store(content.after)
-            return recorder.ended(entry, outcome)
 
 
 async def _force_reload(context: CommitContext, outcome: Outcome) -> Outcome:
@@ -231,14 +224,14 @@ async def _force_reload(context: CommitContext, outcome: Outcome) -> Outcome:
 
 
 async def publish(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
-    """Replace the files and apply the change to the process. Schedule a reload if one is needed, unless the caller awaits the reload.
+    """Replace the files, apply the change to the process, and schedule a reload if needed, unless the caller awaits the reload.
 
-    The caller holds the locks. Raises Conflict, Overtaken, Unrecorded, NotAccepted and WriteFailed, with nothing changed.
+    The caller holds the locks. Raises Conflict, Overtaken, Unrecorded, NotAccepted and WriteFailed; then nothing has changed.
     """
     if change.verify:
         await change.verify()
     if prepared.plan is None:
-        # With a plan, `process.applied` queries the worker after it has sent the commands.
+        # With a plan, `process.sending_commands` queries the worker after it has sent the commands.
         await (context.notice() if change.files else context.observe())
     await _refuse_overtaken(context, change, prepared)
     if prepared.plan and not (
@@ -247,38 +240,39 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
         raise Overtaken
     files = await prepared.files.current()
     try:
-        return await _publish(context, change, prepared, files)
+        publication = await _plan_files(context, change, prepared, files) if change.files else None
+        intended = Outcome(context.current.version, contents=await asyncio.to_thread(files.contents) if files else ())
+        if text := prepared.text:
+            texts = prepared.texts.with_after(text.stamped.document)
+            intended = replace(intended, version=text.stamped.version, former=prepared.base, texts=texts)
+        async with context.recorder.entry(change, intended) as entry:
+            if publication:
+                outcome = await _publish_files(context, change, prepared, intended, files, publication)
+            elif prepared.plan:
+                outcome = await _publish_applied(context, change, prepared, intended)
+            else:
+                outcome = await _publish_text(context, change, prepared, intended)
+            if text:
+                with_files = bool(prepared.files) and not outcome.live
+                published = Published(outcome.version, change.author, prepared.before, text.stamped.document, outcome.live, with_files)
+                context.unloaded.append(published)
+            outcome = scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW)
+            return context.recorder.ended(entry, outcome)
     finally:
         if files is not prepared.files:
             files.discard()
 
 
-async def _publish(context: CommitContext, change: Change, prepared: Prepared, files: FileSet) -> Outcome:
-    publication = await _planned(context, change, prepared, files) if change.files else None
-    intended = Outcome(context.current.version, contents=await asyncio.to_thread(files.contents) if files else ())
-    if text := prepared.text:
-        texts = prepared.texts.with_after(text.stamped.document)
-        intended = replace(intended, version=text.stamped.version, former=prepared.base, texts=texts)
-    recorder = context.recorder
-    async with recorder.entry(change, intended) as entry:
-        if publication:
-            outcome = await _publish_files(context, change, prepared, intended, files, publication)
-        else:
-            outcome = await (_publish_applied if prepared.plan else _publish_text)(context, change, prepared, intended)
-        if text:
-            with_files = bool(prepared.files) and not outcome.live
-            published = Published(outcome.version, change.author, prepared.before, text.stamped.document, outcome.live, with_files)
-            context.unloaded.append(published)
-        return recorder.ended(entry, scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW))
+async def _plan_files(context: CommitContext, change: Change, prepared: Prepared, files: FileSet) -> Publication:
+    """Plan how to apply stored files, and the text if it changes too.
 
-
-async def _planned(context: CommitContext, change: Change, prepared: Prepared, files: FileSet) -> Publication:
-    """Plan how stored files, and the text with them, are applied. Raises Forbidden if a reload is needed and the author may not reload."""
+    Raises Forbidden if a reload is needed and the author may not reload.
+    """
     text, may_reload = prepared.text, prepared.may_reload
     if files is not prepared.files:
         may_reload = permit(change.author, prepared.texts, await files.touches(change.author.rights))
     # With a text, the forced reload is requested for the text and not for the files.
-    plans = await files.planned(Reload.AUTO if text and change.reload is Reload.NOW else change.reload)
+    plans = await files.plan(Reload.AUTO if text and change.reload is Reload.NOW else change.reload)
     reasons = reasons_of(plans.values())
     if text:
         reasons = [*await process.why_not_live(context, change, text.stamped, prepared.before), *reasons]
@@ -289,7 +283,7 @@ async def _planned(context: CommitContext, change: Change, prepared: Prepared, f
 
 
 async def _publish_text(context: CommitContext, change: Change, prepared: Prepared, intended: Outcome) -> Outcome:
-    """Replace the configuration, then send the commands of its change."""
+    """Replace the file of the configuration, then send the commands of the change."""
     text = await _replace_file(context, change, prepared)
     applied = await process.apply(context, change, text.stamped, *prepared.texts)
     for reason in applied.reasons:
@@ -303,25 +297,25 @@ async def _publish_text(context: CommitContext, change: Change, prepared: Prepar
 
 
 async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, intended: Outcome) -> Outcome:
-    """Send the commands of the change, then replace the configuration. Raises NotAccepted, with nothing changed."""
+    """Send the commands of the change, then replace the file of the configuration. Raises NotAccepted; then nothing has changed."""
     text, plan = prepared.text, prepared.plan
     assert text
     assert plan
     syncing = asyncio.ensure_future(asyncio.to_thread(text.draft.sync))
     try:
-        async with process.applied(context, plan, prepared.before, text.stamped):
+        async with process.sending_commands(context, plan, prepared.before, text.stamped):
             await syncing
             await _replace_file(context, change, prepared)
     finally:
         # The caller discards the draft.
         await asyncio.gather(syncing, return_exceptions=True)
-    return replace(intended, live=True, commands=plan.texts, members=process.corrected(plan))
+    return replace(intended, live=True, commands=plan.texts, members=process.corrected_members(plan))
 
 
 async def _publish_files(
     context: CommitContext, change: Change, prepared: Prepared, intended: Outcome, files: FileSet, publication: Publication
 ) -> Outcome:
-    """Replace stored files, and the configuration if it changes too, and apply them. Raises RefusedAtRuntime, with nothing changed."""
+    """Replace stored files, and the configuration if it changes too, and apply them. Raises RefusedAtRuntime; then nothing has changed."""
     text, applied = prepared.text, process.Applied()
     if files:
         await publication.begin(files.drafts, context.current.fingerprint if text else "")
@@ -345,7 +339,7 @@ async def _publish_files(
 
 
 async def _replace_file(context: CommitContext, change: Change, prepared: Prepared) -> NewText:
-    """Rename the draft onto the file, and return the new text. Raises Overtaken and WriteFailed, with nothing changed."""
+    """Rename the draft onto the file, and return the new text. Raises Overtaken and WriteFailed; then nothing has changed."""
     current, text = context.current, prepared.text
     assert text
     stamped = text.stamped
@@ -373,22 +367,20 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
 
 
 async def _refuse_overtaken(context: CommitContext, change: Change, prepared: Prepared) -> None:
-    """Raise Overtaken if the text, or a stored file that it refers to, was replaced since the change was prepared.
+    """Raise Overtaken if the text, or a stored file that the text refers to, was replaced since the change was prepared.
 
-    `Current.install` detects an edit by another process from the stamp of the file. If the stamp is not settled, the content of the file is
-    compared here.
+    `Current.install` detects an edit by another process from the stamp of the file. A stamp that is not settled proves nothing, so in that
+    case the content of the file is compared here.
     """
     if not context.current.is_settled:
         await context.current.notice_in_thread()
-    if context.current.document is not prepared.before or _is_outdated(context, change, prepared):
+    if context.current.document is not prepared.before:
         raise Overtaken
-
-
-def _is_outdated(context: CommitContext, change: Change, prepared: Prepared) -> bool:
-    """Return whether a stored file that the document refers to has changed since the check began."""
-    directory = context.base(prepared.new)
-    changed = [path for path, number in context.published.items() if number > prepared.publications]
-    return change.validation is not Validation.NEVER and any(references(prepared.new, str(path), directory) for path in changed)
+    if change.validation is not Validation.NEVER:
+        directory = context.base(prepared.new)
+        changed = [path for path, number in context.published.items() if number > prepared.publications]
+        if any(references(prepared.new, str(path), directory) for path in changed):
+            raise Overtaken
 
 
 def _keep_backup(context: CommitContext) -> None:

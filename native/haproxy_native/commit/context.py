@@ -87,7 +87,7 @@ class CommitContext:
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 
     def overridden_members(self, change: Change) -> OverriddenMembers:
-        """Return the overridden members of servers, which a change leaves as they are; empty if the change claims no servers."""
+        """Return the overridden members of servers, which the change leaves as they are; empty if the change claims no servers."""
         return dict(self.observers.overridden_members()) if change.claimed else {}
 
     @property
@@ -96,7 +96,10 @@ class CommitContext:
         return self.reloads.pending
 
     def edited(self, current: Current, before: Document, version: int) -> None:
-        """Record an edit of a file by another process, and send its event. `before` and `version`: document and version before the edit."""
+        """Record that another process has edited a file, and send the event.
+
+        `before`, `version`: the document and the version before the edit.
+        """
         versions, texts = (version, current.version), (before, current.document)
         if current is self.current:
             if self.running.document is before and not self.running.is_doubtful:
@@ -144,7 +147,7 @@ class CommitContext:
         return self.pending is not None or self.load is not None
 
     async def observe(self) -> None:
-        """Query the worker in service. During a reload this does nothing, since the reload queries the worker when it ends.
+        """Query the worker in service. During a reload, do nothing, because the reload queries the worker when it ends.
 
         If a reload waits for HAProxy to start and the worker already runs the whole file, record that reload as done. Otherwise a later
         change would get the same reload id.
@@ -180,13 +183,13 @@ class CommitContext:
         return worker.pid if worker and is_current and worker.started > moment else None
 
     def note_published(self, path: Path) -> None:
-        """Count a change of a stored file. Commits that are checking a text that refers to the file check it again."""
+        """Count a change of a stored file. Commits that are checking a text that refers to the file start again."""
         self.publications += 1
         self.published[path] = self.publications
 
-    async def check_drafts(self, files: Sequence[Checked], by: Author, transaction_id: str | None = None) -> list[Message]:
+    async def check_drafts(self, files: Sequence[Checked], author: Author, transaction_id: str | None = None) -> list[Message]:
         """Check drafts with HAProxy and return its warnings. Raises Refused, CheckImpossible, BadRequest and ShareExceeded."""
-        async with self.validating(by):
+        async with self.validating(author):
             return await check(files, self.check, transaction_id=transaction_id, home=await self.find_working_directory())
 
     async def find_working_directory(self) -> Path | None:
@@ -194,28 +197,31 @@ class CommitContext:
         return await asyncio.to_thread(self.working_directory.find, self.running.worker)
 
     def base(self, document: Document) -> str:
-        """Return the directory in which relative paths of a document begin. If it is unknown, return that of the configuration file."""
+        """Return the directory in which relative paths of a document begin; if that is unknown, the directory of the configuration file."""
         own = self.current.path.parent
         return base_directory(document, str(own), str(self.working_directory.last or own))
 
-    async def check_text(self, document: Document, by: Author) -> list[Message]:
-        """Return HAProxy's warnings about a text that is not written to the file. Raises what `check_drafts` raises."""
+    async def check_text(self, document: Document, author: Author) -> list[Message]:
+        """Check a text that is not written to the file, and return HAProxy's warnings. Raises what `check_drafts` raises."""
         async with drafts_aside(wanted=self.read_only):
             own = str(self.current.path.parent.absolute())
             # A draft in another directory is checked as if it were in that of the file.
             text = with_named_base(document, own) if drafts_directory.get() else document
             drafts = await asyncio.to_thread(self.current.file.draft, text, str(uuid.uuid4()))
             try:
-                return await self.check_drafts(drafts.checked(document), by)
+                return await self.check_drafts(drafts.checked(document), author)
             finally:
                 drafts.discard()
 
     @asynccontextmanager
-    async def validating(self, by: Author) -> AsyncIterator[None]:
-        """Wait for a check slot for the author, hold it while the body checks, and send the event of the check. Raises ShareExceeded."""
+    async def validating(self, author: Author) -> AsyncIterator[None]:
+        """Hold a check slot of the author while the body checks, then send the event of the check. Waits for the slot.
+
+        Raises ShareExceeded.
+        """
         began, outcome = time.monotonic(), "impossible"
         try:
-            async with checks().turn(Account.from_author(by)):
+            async with checks().turn(Account.from_author(author)):
                 yield
             outcome = "accepted"
         except Refused:

@@ -22,7 +22,6 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from hashlib import md5
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -61,16 +60,22 @@ class FileRow:
 class StateRow:
     """The row of the database with the version of a file and, for haproxy.cfg, the state of the process that reads it.
 
-    `value` is the row in memory; with `is_kept=False` it is never written. Writes are queued and delay a change only if it awaits `flush`.
-    If a kill loses a write, the next change reloads HAProxy.
+    `value` is the row in memory; with `is_kept=False` it is never written. Writes are queued, and a change that has to wait for them awaits
+    `flush`. If a kill loses a write, the next change reloads HAProxy.
     """
 
     def __init__(self, database: Database, name: str, *, is_kept: bool = True) -> None:
         self._database, self._name, self._is_kept = database, name, is_kept
         self._is_posted = False
         self.value = FileRow()
+
+        def read(state: State) -> FileRow | None:
+            if row := state.execute("SELECT version, fingerprint, process FROM file_state WHERE name = ?", (name,)).fetchone():
+                return FileRow(row[0], row[1], json.loads(row[2]))
+            return None
+
         try:
-            self.value = database.read(partial(_read, name)) or self.value
+            self.value = database.read(read) or self.value
         except Unusable as error:
             log.warning("reading the state of %s failed: %s; the first change may reload HAProxy", name, error)
         self._written = self.value
@@ -83,14 +88,19 @@ class StateRow:
             self._database.post(self._write)
 
     async def flush(self) -> None:
-        """Return once all scheduled writes survive a kill of this process, or the disk has refused them."""
+        """Return when each scheduled write survives a kill of this process, or the disk has refused it."""
         with suppress(Unusable):
             await self._database.catch_up(TABLES.part)
 
     def delete(self) -> None:
-        """Delete the row, since the file is gone."""
+        """Delete the row, because the file was deleted."""
+
+        def delete(state: State) -> None:
+            with state.transaction(is_synced=False):
+                state.execute("DELETE FROM file_state WHERE name = ?", (self._name,))
+
         self.value = self._written = FileRow()
-        self._database.post(partial(_delete, self._name))
+        self._database.post(delete)
 
     def _write(self, state: State) -> None:
         value = self.value
@@ -102,17 +112,6 @@ class StateRow:
         self.set()
 
 
-def _read(name: str, state: State) -> FileRow | None:
-    if row := state.execute("SELECT version, fingerprint, process FROM file_state WHERE name = ?", (name,)).fetchone():
-        return FileRow(row[0], row[1], json.loads(row[2]))
-    return None
-
-
-def _delete(name: str, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("DELETE FROM file_state WHERE name = ?", (name,))
-
-
 def fingerprint(data: bytes) -> str:
     """Return the length and the MD5 checksum of a file, as `LENGTH-MD5`. The checksum excludes a checksum line at the beginning."""
     checked = data.partition(b"\n")[2] if checksum_of(data) else data
@@ -120,7 +119,7 @@ def fingerprint(data: bytes) -> str:
 
 
 def stamped_fingerprint(stamped: Stamped) -> str:
-    """Return the `fingerprint` of a text with a header, from the checksum in the header, which is faster than computing it again."""
+    """Return the `fingerprint` of a text with a header. It is taken from the checksum in the header if possible, which is faster."""
     return fingerprint(stamped.data) if is_joined(stamped.document) else f"{stamped.size}-{stamped.checksum}"
 
 
@@ -228,7 +227,7 @@ class Current:
         self._expected = stamped
 
     async def unless_overtaken(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Await work on the current document. Cancel it and raise Overtaken if another document becomes current."""
+        """Await work on the current document. If another document becomes current, cancel the work and raise Overtaken."""
         task, own = asyncio.ensure_future(work), asyncio.current_task()
         self._works.add(task)
         try:
@@ -243,14 +242,14 @@ class Current:
 
     @property
     def is_settled(self) -> bool:
-        """Whether any later write must change the file's stamp. Until then `notice` reads the file again.
+        """Whether any later write must change the file's stamp. Until this is true, `notice` reads the file again.
 
-        A file that was replaced here is settled at once: its timestamp is one that no other write gives it.
+        A file that this server has just replaced is settled at once, because no other write gives the file the same timestamp.
         """
         return self._is_settled
 
     def changed_stamp(self) -> FileStamp | FileStamps | None:
-        """Return the stamp of the file if it differs from the known stamp; None if it is equal, or while a commit replaces the file."""
+        """Return the stamp of the file if it differs from the known stamp; None if not, or while a commit replaces the file."""
         seen = self.file.read_stamp()
         return None if seen == self._seen or self._is_installing else seen
 
@@ -292,15 +291,14 @@ class Current:
         seen, data = self._stamp_now(), self.file.read()
         if self._is_torn and fingerprint(data) != self.fingerprint and self.file.restore_torn():
             seen, data = self._stamp_now(), self.file.read()
-        return FileReading(seen, data, None if fingerprint(data) == self.fingerprint else self._parse(data))
+        is_known = fingerprint(data) == self.fingerprint
+        document = None if is_known else patches.sharing(Document.parse(data, outline=self._outline), self.document)
+        return FileReading(seen, data, document)
 
     def _stamp_now(self) -> tuple[FileStamp | FileStamps | None, bool]:
         """Return the file's stamp, and whether any later write must change it."""
         now, seen = time.time_ns(), self.file.read_stamp()
         return seen, seen is None or now - seen.written > _TICK
-
-    def _parse(self, data: bytes) -> Document:
-        return patches.sharing(Document.parse(data, outline=self._outline), self.document)
 
     # -- changing what is known
 

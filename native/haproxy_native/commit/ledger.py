@@ -19,9 +19,9 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from haproxy_native.disk import path_errors
 from haproxy_native.disk.database import Database, State, Tables
@@ -41,7 +41,7 @@ CREATE TABLE former (
 """,
     are_keys=True,
 )
-_PIECE = 1 << 20
+
 # Mode, user, group and content of a file.
 Row = tuple[int, int, int, bytes]
 
@@ -102,7 +102,12 @@ class Ledger:
     def _read(self, state: State) -> None:
         if row := state.keys.execute("SELECT data FROM ledger").fetchone():
             stored = json.loads(row[0])
-            self.entries, self._applied = {path: _pending(entry) for path, entry in stored["owed"].items()}, stored["told"]
+            entries: dict[str, PendingFile] = {}
+            for path, members in stored["owed"].items():
+                known = {field.name: members[field.name] for field in fields(PendingFile) if field.name in members}
+                formers = {name: FormerContent(*known[name]) for name in ("former", "before") if known[name]}
+                entries[path] = PendingFile(**{**known, **formers})
+            self.entries, self._applied = entries, stored["told"]
         self._is_read = True
 
     @property
@@ -132,7 +137,7 @@ class Ledger:
             entries.update(self.entries)
             with state.keys.transaction():
                 for path, store in stores.items():
-                    before = _copy(state, path)
+                    before = _copy_content(state, path)
                     known = self.entries.get(str(path)) or PendingFile(store, before)
                     entries[str(path)] = replace(known, before=before, set=set_, text=text, goes=path in to_delete)
                 _write(self._data(entries), state)
@@ -209,7 +214,11 @@ class Ledger:
 
     def is_untouched(self, path: Path) -> bool:
         """Return whether the file still has the content that it had when its change began. Blocks."""
-        return (self.entries[str(path)].before or ABSENT).digest == (_digest(path) if path.exists() else "")
+        before = self.entries[str(path)].before or ABSENT
+        if not path.exists():
+            return before.digest == ""
+        with path.open("rb") as file:
+            return before.digest == file_digest(file, blake2b).hexdigest()
 
     def _data(self, entries: Mapping[str, PendingFile]) -> str:
         return json.dumps({"owed": {path: asdict(entry) for path, entry in entries.items()}, "told": self._applied})
@@ -219,8 +228,19 @@ class Ledger:
         self._database.post(partial(_save, self._data(self.entries), used))
 
     async def _restore(self, path: Path, former: FormerContent) -> None:
+        """Replace a file by a stored content, or delete it if the content is ABSENT.
+
+        Raises WriteFailed, also if the content is no longer stored or does not match its digest.
+        """
+
+        def read(state: State) -> Row:
+            row: Row | None = state.keys.execute("SELECT mode, user, user_group, data FROM former WHERE id = ?", (former.id,)).fetchone()
+            if row is None or blake2b(row[3]).hexdigest() != former.digest:
+                raise WriteFailed("the former content of the file is no longer stored")
+            return row
+
         try:
-            row = None if former == ABSENT else await self._database.run(partial(_row, former))
+            row = None if former == ABSENT else await self._database.run(read)
             await asyncio.to_thread(self._install, path, row)
         except OSError as error:
             raise WriteFailed(path_errors.failed(f"cannot restore {path}", error, path)) from error
@@ -242,12 +262,6 @@ class Ledger:
             draft.discard()
 
 
-def _pending(stored: Mapping[str, Any]) -> PendingFile:
-    known = {field.name: stored[field.name] for field in fields(PendingFile) if field.name in stored}
-    formers = {name: FormerContent(*known[name]) for name in ("former", "before") if known[name]}
-    return PendingFile(**{**known, **formers})
-
-
 def _write(data: str, state: State) -> None:
     state.keys.execute("INSERT OR REPLACE INTO ledger VALUES (1, ?)", (data,))
 
@@ -262,7 +276,7 @@ def _save(data: str, used: Collection[int], state: State) -> None:
         state.keys.release_room()
 
 
-def _copy(state: State, path: Path) -> FormerContent:
+def _copy_content(state: State, path: Path) -> FormerContent:
     """Copy the content of a file into a new row. Raises WriteFailed if the file cannot be read."""
     try:
         with path.open("rb") as file:
@@ -274,22 +288,6 @@ def _copy(state: State, path: Path) -> FormerContent:
     row = stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid, data
     added = state.keys.execute("INSERT INTO former (mode, user, user_group, data) VALUES (?, ?, ?, ?)", row)
     return FormerContent(int(added.lastrowid or 0), blake2b(data).hexdigest())
-
-
-def _row(former: FormerContent, state: State) -> Row:
-    """Return the row of a content. Raises WriteFailed if the row is missing, or if its content does not match the digest."""
-    row: Row | None = state.keys.execute("SELECT mode, user, user_group, data FROM former WHERE id = ?", (former.id,)).fetchone()
-    if row is None or blake2b(row[3]).hexdigest() != former.digest:
-        raise WriteFailed("the former content of the file is no longer stored")
-    return row
-
-
-def _digest(path: Path) -> str:
-    digest = blake2b()
-    with path.open("rb") as file:
-        for piece in iter(lambda: file.read(_PIECE), b""):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def _written(path: Path) -> int:

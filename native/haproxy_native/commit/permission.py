@@ -7,7 +7,7 @@ host names. So a preview needs the same permission as the commit, and the permis
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,17 +31,17 @@ from haproxy_native.threads import run_in_thread
 LARGEST = 1 << 26
 
 
-def permit(by: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
+def permit(author: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
     """Authorize a change of the configuration and of other objects (`touched`). Raises Forbidden.
 
     Return whether the author may also reload HAProxy for the change.
     """
-    if by.rights is None or by.rights.are_all:
+    if author.rights is None or author.rights.are_all:
         return True
-    return by.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
+    return author.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
 
 
-def authorized(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
+def apply_and_authorize(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
     """Apply a change to `before`, and authorize it. Return (texts before and after, whether the author may reload HAProxy for it).
 
     `touched`: what the change does to stored files. Raises Forbidden and what the operations raise.
@@ -55,18 +55,23 @@ def authorized(change: Change, before: Document, touched: Sequence[Touch] = ()) 
 
 async def permit_evaluation(context: CommitContext, candidate: Candidate) -> None:
     """Raise Forbidden unless the author of a candidate may commit it, with or without a reload. Call it before evaluating the candidate."""
-    by = candidate.author
-    if by.rights is not None and not by.rights.are_all:
-        touched = await asyncio.to_thread(lambda: [*_file_touches(context, by, candidate)])
-        await run_in_thread(permit, by, Texts(candidate.before, candidate.after), touched)
+    author = candidate.author
+    if author.rights is None or author.rights.are_all:
+        return
 
+    def touches_of_files() -> list[Touch]:
+        touched: list[Touch] = []
+        for path, content in candidate.files.items():
+            directory = os.path.abspath(path.parent)
+            stores = [store for store in context.stores.values() if os.path.abspath(store.directory) == directory]
+            if not stores:
+                raise Forbidden(f"{path} is in no storage directory, so only role admin may have it evaluated")
+            for store in stores:
+                touched += touches_of_file(author.rights, store, path, content)
+        return touched
 
-def _file_touches(context: CommitContext, by: Author, candidate: Candidate) -> Iterator[Touch]:
-    for path, content in candidate.files.items():
-        if not (stores := [store for store in context.stores.values() if _holds(store, path)]):
-            raise Forbidden(f"{path} is in no storage directory, so only role admin may have it evaluated")
-        for store in stores:
-            yield from touches_of_file(by.rights, store, path, content)
+    touched = await asyncio.to_thread(touches_of_files)
+    await run_in_thread(permit, author, Texts(candidate.before, candidate.after), touched)
 
 
 def touches_of_file(rights: Permissions | None, store: FileStore, path: Path, draft: Path | None) -> Sequence[Touch]:
@@ -101,18 +106,14 @@ def touches_of(rights: Permissions | None, store: FileStore, path: Path, before:
     return whole
 
 
-def _holds(store: FileStore, path: Path) -> bool:
-    return os.path.abspath(store.directory) == os.path.abspath(path.parent)
-
-
-def permit_file(by: Author, kind: str, path: Path, verb: str) -> None:
+def permit_file(author: Author, kind: str, path: Path, verb: str) -> None:
     """Raise Forbidden if the author may not do `verb` to a stored file. The file need not exist, and its content is not considered.
 
     A right to change some object in the file is enough here; the commit checks the content.
     """
     object_ = spelled(kind, path.name)
-    if by.rights and not (verb == CHANGE and by.rights.may_change_within(object_)):
-        by.permit(Touch(object_, verb, frozenset((ANY,))))
+    if author.rights and not (verb == CHANGE and author.rights.may_change_within(object_)):
+        author.permit(Touch(object_, verb, frozenset((ANY,))))
 
 
 async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:

@@ -78,7 +78,7 @@ class Observer:
     def admit(self, change: Change) -> None:
         """Refuse a change by raising. Called before the change begins, and again under its locks."""
 
-    def judges(self, by: Author) -> bool:
+    def judges(self, author: Author) -> bool:
         """Return whether `judge` has to be called for changes of this author."""
         return False
 
@@ -111,7 +111,7 @@ class Observer:
         """Discard the stored members of a server that a client has deleted from the process."""
 
     def is_confirmed(self, confirmation: str) -> bool | None:
-        """Return whether the change that waits for this confirmation was confirmed; None while that is undecided."""
+        """Return whether a change was confirmed; None while that is undecided. `confirmation`: the id for which the change waits."""
         return True
 
     def overridden_members(self) -> OverriddenMembers:
@@ -142,8 +142,8 @@ class Observers(Observer):
         for observer in self._all:
             observer.admit(change)
 
-    def judges(self, by: Author) -> bool:
-        return any(observer.judges(by) for observer in self._all)
+    def judges(self, author: Author) -> bool:
+        return any(observer.judges(author) for observer in self._all)
 
     async def judge(self, candidate: Candidate) -> Sequence[str]:
         return [name for observer in self._all for name in await observer.judge(candidate)]

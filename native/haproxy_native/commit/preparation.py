@@ -13,7 +13,7 @@ from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.commit import process, publication
 from haproxy_native.commit.change import Candidate, Change, Same, Texts, Validation
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.permission import authorized, judge, refuse_reload
+from haproxy_native.commit.permission import apply_and_authorize, judge, refuse_reload
 from haproxy_native.commit.ports import OverriddenMembers
 from haproxy_native.commit.publication import FileSet
 from haproxy_native.disk.files import Drafts
@@ -28,7 +28,7 @@ from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
 
 async def with_base(context: CommitContext, change: Change) -> Change:
-    """Add the text of the base version to a change that is to be rebased, and return it. Return any other change unchanged.
+    """Return a change that is to be rebased with the text of its base version. Return any other change unchanged.
 
     Raises Conflict if the version does not exist yet, and TextNotStored if its text is no longer stored.
     """
@@ -38,9 +38,9 @@ async def with_base(context: CommitContext, change: Change) -> Change:
 
 
 async def text_of(context: CommitContext, version: int) -> Document:
-    """Return the text of a version of the configuration: the current text, or a former one from the history or a backup.
+    """Return the text of a version of the configuration: the current text, or a former text from memory, the history or a backup.
 
-    Raises Stale and TextNotStored.
+    Raises Stale for a version that does not exist yet, and TextNotStored.
     """
     current = context.current
     with suppress(Unreadable):
@@ -54,18 +54,18 @@ async def text_of(context: CommitContext, version: int) -> Document:
             return published.after
     if (data := await context.recorder.text_of(version)) is not None:
         return await run_in_thread(lambda: patches.sharing(Document.parse(data), current.document))
+
+    def read_backup() -> Document:
+        texts = {name: context.backups.for_file(name).read(version) for name in parts.parts(current.document)}
+        return parts.with_parts(current.document, {name: Document.parse(data) for name, data in texts.items()})
+
     try:
-        return await run_in_thread(_read_backup, context, version)
+        return await run_in_thread(read_backup)
     except (Missing, Unreadable):
         raise TextNotStored(
             f"version in configuration file is {current.version}, given version is {version}; neither the history "
             "nor a backup still has its text, so the change cannot be merged"
         ) from None
-
-
-def _read_backup(context: CommitContext, version: int) -> Document:
-    texts = {name: context.backups.for_file(name).read(version) for name in parts.parts(context.current.document)}
-    return parts.with_parts(context.current.document, {name: Document.parse(data) for name, data in texts.items()})
 
 
 @dataclass(frozen=True)
@@ -118,17 +118,18 @@ class Prepared:
 
 
 async def prepare(context: CommitContext, change: Change) -> Prepared:
-    """Prepare a change, and return it with its drafts. If the preparation fails, remove the drafts. Raises what `attempt` raises.
+    """Write the drafts of a change, and have HAProxy and the observers judge them. If that fails, remove the drafts.
 
-    A change that the running HAProxy judges by its commands affects nothing that routing tests depend on, so no tests are run.
+    Raises what `attempt` raises. A change that the running HAProxy judges by its commands affects nothing that routing tests depend on, so
+    no tests are run for it.
     """
     await context.current.notice_in_thread()
     change.expect.compare(context.current.version)
     before, base, publications = context.current.document, context.current.version, context.publications
-    files = await publication.prepared(context, change, is_judged=context.observers.judges(change.author))
+    files = await publication.draft_files(context, change, is_judged=context.observers.judges(change.author))
     prepared = Prepared(Texts(before, before), base, publications, files, change.author)
     try:
-        prepared = await _applied(context, change, prepared)
+        prepared = await _apply_operations(context, change, prepared)
         if prepared.plan is None:
             await context.current.unless_overtaken(_check(context, change, prepared))
             await judge(context, prepared.candidate)
@@ -138,17 +139,17 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
     return prepared
 
 
-async def _applied(context: CommitContext, change: Change, start: Prepared) -> Prepared:
+async def _apply_operations(context: CommitContext, change: Change, start: Prepared) -> Prepared:
     """Apply the operations, authorize the author, and draft the text if it changes. Raises Same, Forbidden and what operations raise."""
     current, before, files = context.current, start.before, start.files
     touched = await files.touches(change.author.rights)
-    texts, may_reload = await current.unless_overtaken(run_in_thread(authorized, change, before, touched))
+    texts, may_reload = await current.unless_overtaken(run_in_thread(apply_and_authorize, change, before, touched))
     prepared = replace(start, texts=texts, may_reload=may_reload)
     files.refuse_named(texts.after)
     unchanged = not change.edits or await run_in_thread_if_large(texts, header.same_text, *texts)
     if change.files:
         if not unchanged or change.transaction_id:
-            return await _drafted(context, change, prepared)
+            return await _write_draft(context, change, prepared)
         if not files and files.made:
             raise Same
         return replace(prepared, texts=Texts(before, before))
@@ -158,22 +159,16 @@ async def _applied(context: CommitContext, change: Change, start: Prepared) -> P
     plan = await current.unless_overtaken(process.plan_without_check(context, change, *texts))
     if not may_reload and plan is None:
         await current.unless_overtaken(refuse_reload(context, change, *texts))
-    return await _drafted(context, change, replace(prepared, plan=plan, overridden=overridden))
+    return await _write_draft(context, change, replace(prepared, plan=plan, overridden=overridden))
 
 
-async def _drafted(context: CommitContext, change: Change, prepared: Prepared) -> Prepared:
+async def _write_draft(context: CommitContext, change: Change, prepared: Prepared) -> Prepared:
     current, new = context.current, prepared.new
     version = header.version_of(new) if change.text and change.text.keeps_version else prepared.base + 1
     banner = current.banner if change.banner is None else change.banner
     name = change.transaction_id or str(uuid.uuid4())
     stamped, draft = await asyncio.to_thread(current.prepare, new, version, banner, name)
     return replace(prepared, text=NewText(stamped, banner, draft, name))
-
-
-def _lines(change: Change, before: Document) -> dict[str, int]:
-    """Return the number of lines of the text that the client sent, by file name; empty if the text was merged with other changes."""
-    is_merged = isinstance(change.expect, Rebase) and change.expect.base is not before
-    return {change.text.name: change.text.lines} if change.text and change.text.lines and not is_merged else {}
 
 
 async def _check(context: CommitContext, change: Change, prepared: Prepared) -> None:
@@ -186,7 +181,10 @@ async def _check(context: CommitContext, change: Change, prepared: Prepared) -> 
             document, name = (text.stamped.document, text.name) if text else (prepared.new, str(uuid.uuid4()))
             await prepared.files.checked(document, change.author, name)
         elif text:
-            files = text.draft.checked(text.stamped.document, _lines(change, prepared.before))
+            # The number of lines of the text that the client sent, by file name. They are unknown if the text was merged.
+            is_merged = isinstance(change.expect, Rebase) and change.expect.base is not prepared.before
+            lines = {change.text.name: change.text.lines} if change.text and change.text.lines and not is_merged else {}
+            files = text.draft.checked(text.stamped.document, lines)
             await context.check_drafts(files, change.author, text.name)
     except Refused:
         # The server may repeat its own changes again and again, so those are not stored.

@@ -5,7 +5,7 @@ The change is prepared as in its commit, but with drafts in a temporary director
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from haproxy_native.commit import process, publication
 from haproxy_native.commit.change import Candidate, Change, Reload, Texts, Validation
 from haproxy_native.commit.commit import admit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.permission import GateVerdict, authorized, permit_evaluation, refuse_reload, verdict
+from haproxy_native.commit.permission import GateVerdict, apply_and_authorize, permit_evaluation, refuse_reload, verdict
 from haproxy_native.commit.process import decide, reasons_to_reload
 from haproxy_native.commit.publication import FileSet, reasons_of
 from haproxy_native.disk.file import drafts_aside
@@ -25,7 +25,6 @@ from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.outcome import FilePlan, Plan, Reason
 from haproxy_native.request_context import Author
 from haproxy_native.runtime.commands import Command
-from haproxy_native.runtime.verification import Check as VerifiedBy
 from haproxy_native.runtime.verification import Gone, Limit, Shows
 from haproxy_native.text import line_diff, parts
 from haproxy_native.text.document import Document
@@ -50,7 +49,7 @@ class FilePreview:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a change would do."""
+    """What a change would do. `preview` returns it."""
 
     diff: str
     # The effects on the objects of the configuration.
@@ -86,9 +85,9 @@ async def _draft_change(context: CommitContext, change: Change) -> AsyncIterator
     change.expect.compare(context.current.version)
     before = context.current.document
     async with drafts_aside(wanted=context.read_only or bool(change.files)):
-        files = await publication.prepared(context, change, is_judged=True)
+        files = await publication.draft_files(context, change, is_judged=True)
         try:
-            texts, may_reload = await run_in_thread(authorized, change, before, await files.touches(change.author.rights))
+            texts, may_reload = await run_in_thread(apply_and_authorize, change, before, await files.touches(change.author.rights))
             files.refuse_named(texts.after)
             yield texts, files, may_reload
         finally:
@@ -101,7 +100,7 @@ async def would_reload(context: CommitContext, change: Change) -> bool:
     async with _draft_change(context, change) as ((before, new), files, may_reload):
         if files:
             async with context.publishing_files():
-                plans = await files.planned()
+                plans = await files.plan()
             return bool(reasons_of(plans.values())) or await _needs_reload(context, change, before, new)
         is_live = await process.plan_without_check(context, change, before, new) is not None
         if not may_reload and not is_live:
@@ -131,70 +130,58 @@ async def preview(context: CommitContext, change: Change) -> Preview:
         # Without the locks, a file that a commit has replaced but not applied yet would look like one that the worker has not read.
         async with context.publishing_files() if files else context.publishing():
             await (context.notice() if files else context.observe())
-            plans = await files.planned()
-            plan = await _plan(context, change, texts, files)
+            plans = await files.plan()
+            if bool(files) and await run_in_thread(same_text, *texts):
+                plan = Plan()
+            else:
+                plan = (await decide(context, *texts, whole=change.is_whole, may_wait=not change.is_whole, claimed=change.claimed)).plan
         commands = [] if plan.reasons else plan.commands
         diff = await run_in_thread(difference, texts.before, texts.after, context.current.path.name)
-        shown = [await asyncio.to_thread(_file_preview, context, files, *row) for row in plans.items()]
+        shown = [await asyncio.to_thread(_preview_file, context, files, *row) for row in plans.items()]
         tests = await verdict(context, Candidate(texts.before, texts.after, files.written, author=change.author)) if valid else None
         effects = await run_in_thread(lambda: texts.effects)
     sent = [command.text for command in commands]
-    return Preview(diff, effects, sent, plan.reasons, valid, messages, servers=_servers(commands), tests=tests, files=shown)
+    return Preview(diff, effects, sent, plan.reasons, valid, messages, servers=_changed_servers(commands), tests=tests, files=shown)
 
 
-async def _judged(context: CommitContext, by: Author, new: Document, files: FileSet) -> tuple[bool, Sequence[Message]]:
+async def _judged(context: CommitContext, author: Author, new: Document, files: FileSet) -> tuple[bool, Sequence[Message]]:
     """Return (whether HAProxy accepts a configuration with these files, its messages)."""
     try:
-        return True, await (files.checked(new, by) if files else context.check_text(new, by))
+        return True, await (files.checked(new, author) if files else context.check_text(new, author))
     except Refused as error:
         return False, [alert for alert in error.alerts if isinstance(alert, Message)]
 
 
-async def _plan(context: CommitContext, change: Change, texts: Texts, files: FileSet) -> Plan:
-    """Plan the change of the configuration; return an empty plan if only stored files change. The caller holds the locks."""
-    before, new = texts
-    if bool(files) and await run_in_thread(same_text, before, new):
-        return Plan()
-    return (await decide(context, before, new, whole=change.is_whole, may_wait=not change.is_whole, claimed=change.claimed)).plan
+def _preview_file(context: CommitContext, files: FileSet, path: Path, plan: FilePlan) -> FilePreview:
+    """Return how a file would be applied, with its diff. Blocks."""
+    store, draft = files.stores[path], files.written[path]
+    diff = None
+    with suppress(OSError):
+        sizes = [file.stat().st_size for file in (path, draft) if file and file.exists()]
+        if all(size <= LARGEST_DIFFERENCE for size in sizes) and (contents := store.compared(context, path, draft)):
+            before, after = (content.decode("utf-8", "replace") for content in contents)
+            diff = difference_of_texts(before, after, path.name)
+    return FilePreview(store, path, diff, plan)
 
 
-def _file_preview(context: CommitContext, files: FileSet, path: Path, plan: FilePlan) -> FilePreview:
-    store = files.stores[path]
-    return FilePreview(store, path, _difference(context, store, path, files.written[path]), plan)
+def _changed_servers(commands: Sequence[Command]) -> list[tuple[str, str]]:
+    servers: dict[tuple[str, str], None] = {}
+    for command in commands:
+        match command.check:
+            case Shows() | Gone() as check:
+                servers[check.backend, check.server] = None
+            case Limit(proxy=backend, server=server) if server:
+                servers[backend, server] = None
+    return list(servers)
 
 
-def _difference(context: CommitContext, store: FileStore, path: Path, draft: Path | None) -> str | None:
-    there = [file for file in (path, draft) if file and file.exists()]
-    try:
-        is_large = any(file.stat().st_size > LARGEST_DIFFERENCE for file in there)
-        contents = None if is_large else store.compared(context, path, draft)
-    except OSError:
-        return None
-    before, after = (content.decode("utf-8", "replace") for content in contents or (b"", b""))
-    return difference_of_texts(before, after, path.name) if contents else None
-
-
-def _servers(commands: Sequence[Command]) -> list[tuple[str, str]]:
-    servers = [_server(command.check) for command in commands]
-    return [reason for reason in dict.fromkeys(servers) if reason]
-
-
-def _server(check: VerifiedBy | None) -> tuple[str, str] | None:
-    match check:
-        case Shows() | Gone():
-            return check.backend, check.server
-        case Limit(server=server) if server:
-            return check.proxy, server
-    return None
-
-
-async def preview_of_former(context: CommitContext, by: Author, texts: Texts, conflict: Conflict) -> Preview:
+async def preview_of_former(context: CommitContext, author: Author, texts: Texts, conflict: Conflict) -> Preview:
     """Preview a change on the former configuration that it was made on, because it conflicts with the current one.
 
     Raises what `preview` raises.
     """
-    await permit_evaluation(context, Candidate(texts.before, texts.after, author=by))
-    valid, messages = await _judged(context, by, texts.after, FileSet(context))
+    await permit_evaluation(context, Candidate(texts.before, texts.after, author=author))
+    valid, messages = await _judged(context, author, texts.after, FileSet(context))
     diff = await run_in_thread(difference, texts.before, texts.after, context.current.path.name, PAST)
     return Preview(diff, await run_in_thread(lambda: texts.effects), (), (), valid, messages, conflict)
 

@@ -37,7 +37,7 @@ from haproxy_native.process_state import (
     TargetChanged,
 )
 from haproxy_native.runtime import commands
-from haproxy_native.runtime.verification import prove, server_limits, server_rows
+from haproxy_native.runtime.verification import server_limits, server_rows, verify_checks
 from haproxy_native.text.document import Document
 from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
@@ -53,7 +53,7 @@ class Decision(NamedTuple):
     plan: Plan
     # The configuration that the worker runs after the commands, if other changes in the file still wait for a reload. None if the worker
     # then runs the whole file.
-    wanted: Document | None = None
+    target: Document | None = None
 
     @property
     def reasons(self) -> Sequence[Reason]:
@@ -71,25 +71,25 @@ async def decide(
 ) -> Decision:
     """Decide how to apply the change from `before` to `new` to the worker in service.
 
-    `whole`: all of `new` has to be in effect, so values that were changed in the process alone need a reload as well. `may_wait`: other
-    changes may wait for a reload while commands apply this one.
+    `whole`: the process must run all of `new`, so values that were changed in the process alone need a reload as well. `may_wait`: whether
+    other changes may wait for a reload while commands apply this change.
     """
     running = context.running
     awaited = [SILENT if context.runtime.is_silent else STOPPED] if context.reloads.awaiting else []
     if reasons := [*(running.drift() if whole else ()), *(awaited or running.reasons())]:
         return Decision(Plan(reasons=reasons))
     assert running.document is not None
-    plan = await planned(context, running.document, new, claimed)
+    plan = await plan_change(context, running.document, new, claimed)
     if not (plan.reasons and context.has_unloaded and may_wait):
         return Decision(plan)
-    if (wanted := await run_in_thread_if_large((before, new), with_ready_change, running.document, before, new)) is not None:
-        alone = await planned(context, running.document, wanted, claimed)
+    if (target := await run_in_thread_if_large((before, new), with_ready_change, running.document, before, new)) is not None:
+        alone = await plan_change(context, running.document, target, claimed)
         if not alone.reasons:
-            return Decision(alone, wanted)
+            return Decision(alone, target)
     return Decision(plan)
 
 
-async def planned(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
+async def plan_change(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
     """Plan how to bring a process from `running` to `new`. If the worker does not answer, the plan is a reload."""
     try:
         return await plan_observed(context, running, new, claimed)
@@ -101,15 +101,15 @@ async def plan_observed(context: CommitContext, running: Document, new: Document
     """Plan how to bring a process from `running` to `new`, by the states of servers that the worker reports. Raises RuntimeAbsent."""
     backends = await run_in_thread_if_large((running, new), observable, running, new, claimed)
     if not backends:
-        return await _probed(context, await run_in_thread_if_large((running, new), _plan, context, running, new, None), new)
+        return await _probe(context, await run_in_thread_if_large((running, new), _plan, context, running, new, None), new)
     limits = await server_limits(context.runtime, {claim.backend for claim in claimed}) if claimed else {}
     rows = await server_rows(context.runtime, backends)
     overridden = context.observers.overridden_members() if claimed else {}
     plan = await run_in_thread_if_large((running, new), _plan, context, running, new, Observed(rows, limits, claimed, overridden))
-    return await _probed(context, plan, new)
+    return await _probe(context, plan, new)
 
 
-async def _probed(context: CommitContext, plan: Plan, new: Document) -> Plan:
+async def _probe(context: CommitContext, plan: Plan, new: Document) -> Plan:
     """Return the plan or, if HAProxy reports that it would refuse a command, a plan to reload."""
     for command in plan.commands if not plan.reasons else ():
         if command.asks:
@@ -125,7 +125,7 @@ async def _probed(context: CommitContext, plan: Plan, new: Document) -> Plan:
 
 
 def _plan(context: CommitContext, running: Document, new: Document, observed: Observed | None) -> Plan:
-    """Return the plan. If planning fails unexpectedly, return a plan to reload, because the file may have been replaced already."""
+    """Plan the change. If planning fails unexpectedly, return a plan to reload, because the file may have been replaced already."""
     try:
         return context.plan(running, new, context.runtime.capabilities, observed)
     except Exception:
@@ -135,12 +135,12 @@ def _plan(context: CommitContext, running: Document, new: Document, observed: Ob
 
 async def reasons_to_reload(context: CommitContext, before: Document, new: Document, claimed: Claimed = frozenset()) -> Sequence[Reason]:
     """Return why the change from `before` to `new` needs a reload; empty if runtime commands are enough."""
-    return (await planned(context, before, new, claimed)).reasons
+    return (await plan_change(context, before, new, claimed)).reasons
 
 
 @dataclass(frozen=True)
 class Applied:
-    """How a change was applied."""
+    """How a change was applied to the process."""
 
     # Why only a reload applies the change; empty if commands did.
     reasons: Sequence[Reason] = ()
@@ -150,7 +150,7 @@ class Applied:
     members: Sequence[MemberChange] = ()
 
 
-def corrected(plan: Plan) -> tuple[MemberChange, ...]:
+def corrected_members(plan: Plan) -> tuple[MemberChange, ...]:
     """Return the members of claimed servers that others have changed in the process and that a plan resets."""
     return tuple(
         MemberChange(spelled("backend", each.backend, "server", each.server), each.member, each.value, each.declared)
@@ -159,7 +159,7 @@ def corrected(plan: Plan) -> tuple[MemberChange, ...]:
 
 
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
-    """Apply a change to the process. The file already contains the text of the change."""
+    """Apply a change to the process by commands, or return the reasons for a reload. The file already contains the text of the change."""
     unchanged = await run_in_thread_if_large((before, new), header.same_text, before, new)
     if change.reload is Reload.NONE:
         await _send_actions(context, change, stamped, new)
@@ -168,23 +168,41 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
         return Applied([Reason("", 0, "", "a transaction without changes was committed")])
     if unchanged and change.reload is Reload.NOW and context.pending:
         return Applied([Reason("", 0, "", "an earlier commit waits for a reload")])
+    running = context.running
     if unchanged and await is_done(context, change, stamped.document):
-        _record_as_done(context, before, stamped)
+        if running.document is before and not running.is_doubtful:
+            running.step(CommandsProved(text_of(stamped), is_file=True))
+        elif context.pending is None:
+            running.step(NoReloadRequired())
         return Applied()
-    return await _apply_live(context, change, stamped, before)
+    plan, partial_target = await _decide_change(context, change, before, stamped.document)
+    if plan.commands and not plan.reasons:
+        running.step(CommandsSent(stamped_fingerprint(stamped)))
+        await running.flush()
+    if reasons := plan.reasons or await _send(context, plan, stamped.document):
+        return Applied(reasons, members=corrected_members(plan))
+    loaded = await _with_fingerprint(partial_target) if partial_target else text_of(stamped)
+    running.step(CommandsProved(loaded, is_file=partial_target is None))
+    if load := context.load:
+        # The worker that is being started needs this change as well.
+        target = await run_in_thread(with_ready_change, load.wanted, before, stamped.document)
+        assert target is not None
+        running.step(TargetChanged(target))
+        await running.flush()
+    return Applied(commands=plan.texts, members=corrected_members(plan))
 
 
 async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
-    """Return the reasons for a reload that `apply` would return, but apply nothing."""
+    """Return the reasons for a reload that `apply` would return, without applying anything."""
     if await run_in_thread_if_large((before, stamped.document), header.same_text, before, stamped.document):
         return []
-    return (await _decided(context, change, before, stamped.document)).reasons
+    return (await _decide_change(context, change, before, stamped.document)).reasons
 
 
 async def is_done(context: CommitContext, change: Change, new: Document) -> bool:
-    """Return whether the process needs no command and no reload for a change that leaves the text as it is.
+    """Return whether a change that leaves the text as it is needs neither commands nor a reload.
 
-    If no worker answers, nothing is needed, because a worker loads the file when it starts. The same is true if a reload is pending.
+    This is true if a reload is pending, or if no worker answers, because a worker loads the file when it starts.
     """
     running = context.running
     if not change.claimed or context.has_unloaded or context.reloads.awaiting or not running.state.answers:
@@ -198,29 +216,8 @@ async def is_done(context: CommitContext, change: Change, new: Document) -> bool
     return not (plan.reasons or plan.commands)
 
 
-async def _decided(context: CommitContext, change: Change, before: Document, new: Document) -> Decision:
+async def _decide_change(context: CommitContext, change: Change, before: Document, new: Document) -> Decision:
     return await decide(context, before, new, whole=change.is_whole, may_wait=change.reload is not Reload.NOW, claimed=change.claimed)
-
-
-def _record_as_done(context: CommitContext, before: Document, stamped: Stamped) -> None:
-    if context.running.document is before and not context.running.is_doubtful:
-        context.running.step(CommandsProved(text_of(stamped), is_file=True))
-    elif context.pending is None:
-        context.running.step(NoReloadRequired())
-
-
-async def _apply_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Applied:
-    """Send the commands of a change, or return the reasons for a reload."""
-    plan, wanted = await _decided(context, change, before, stamped.document)
-    if plan.commands and not plan.reasons:
-        context.running.step(CommandsSent(stamped_fingerprint(stamped)))
-        await context.running.flush()
-    if reasons := plan.reasons or await _send(context, plan, stamped.document):
-        return Applied(reasons, members=corrected(plan))
-    context.running.step(CommandsProved(await _with_fingerprint(wanted) if wanted else text_of(stamped), is_file=wanted is None))
-    if context.load:
-        await _extend_target(context, context.load, before, stamped.document)
-    return Applied(commands=plan.texts, members=corrected(plan))
 
 
 class NotAccepted(Exception):
@@ -228,7 +225,7 @@ class NotAccepted(Exception):
 
 
 def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
-    """Return whether HAProxy's answers to the commands can replace a check. HAProxy must run exactly `before`, and accept commands now."""
+    """Return whether HAProxy's answers to commands can replace a check: HAProxy runs exactly `before`, and accepts commands."""
     running = context.running
     if change.validation is not Validation.IF_NEEDED or change.reload is not Reload.AUTO or context.check.command:
         return False
@@ -238,17 +235,17 @@ def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
 
 
 async def plan_without_check(context: CommitContext, change: Change, before: Document, new: Document) -> Plan | None:
-    """Return the commands by which the running HAProxy can judge a change; None if `haproxy -c` has to check it."""
+    """Return the plan whose commands let the running HAProxy judge a change; None if `haproxy -c` has to check the change."""
     if not may_judge(context, change, before):
         return None
     if await run_in_thread_if_large((before, new), needs_check, before, new):
         return None
-    plan = await planned(context, before, new, change.claimed)
+    plan = await plan_change(context, before, new, change.claimed)
     return plan if plan.commands and not plan.reasons else None
 
 
 @asynccontextmanager
-async def applied(context: CommitContext, plan: Plan, before: Document, stamped: Stamped) -> AsyncIterator[None]:
+async def sending_commands(context: CommitContext, plan: Plan, before: Document, stamped: Stamped) -> AsyncIterator[None]:
     """Send the commands of an unchecked plan, then run the body, which replaces the file. If the body raises, revert the commands.
 
     Raises NotAccepted if HAProxy has refused a command. Schedules a reload if reverting leaves the process in an unknown state.
@@ -263,7 +260,7 @@ async def applied(context: CommitContext, plan: Plan, before: Document, stamped:
             raise NotAccepted("HAProxy was restarted meanwhile")
         yield
     except Exception as error:
-        await _revert(context, plan, before, stamped.document, error)
+        await _revert_commands(context, plan, before, stamped.document, error)
         if isinstance(error, RuntimeFailure):
             raise NotAccepted(_failure_reason(error)) from error
         raise
@@ -271,12 +268,12 @@ async def applied(context: CommitContext, plan: Plan, before: Document, stamped:
     context.events.publish(ChangedLive(plan.texts))
 
 
-async def _revert(context: CommitContext, plan: Plan, before: Document, new: Document, error: Exception) -> None:
+async def _revert_commands(context: CommitContext, plan: Plan, before: Document, new: Document, error: Exception) -> None:
     """Revert the commands of a plan. Schedule a reload if the worker does not answer, or does not confirm its former state."""
     running = context.running
     if not running.is_trying:
         return
-    back = await planned(context, new, before)
+    back = await plan_change(context, new, before)
     try:
         for command in reversed(back.commands):
             with suppress(RuntimeRefused):
@@ -291,7 +288,7 @@ async def _revert(context: CommitContext, plan: Plan, before: Document, new: Doc
 
 
 async def is_live(context: CommitContext, load: Load, change: Change, before: Document, new: Document) -> bool:
-    """Return whether a change needs no reload, neither of the worker in service nor of the worker that is being started."""
+    """Return whether a change needs no reload: neither the worker in service nor the worker that is being started needs one."""
     running = context.running
     if context.current.document is not before:
         # The publication raises Overtaken.
@@ -301,20 +298,12 @@ async def is_live(context: CommitContext, load: Load, change: Change, before: Do
     if await run_in_thread(header.same_text, before, new) or await run_in_thread(with_ready_change, load.wanted, before, new) is None:
         return False
     wanted = new if running.document is before else await run_in_thread(with_ready_change, running.document, before, new)
-    plan = await planned(context, running.document, wanted) if wanted else None
+    plan = await plan_change(context, running.document, wanted) if wanted else None
     return plan is not None and not plan.reasons
 
 
-async def _extend_target(context: CommitContext, load: Load, before: Document, new: Document) -> None:
-    """Record that the worker that is being started also needs the change that the worker in service has accepted."""
-    wanted = await run_in_thread(with_ready_change, load.wanted, before, new)
-    assert wanted is not None
-    context.running.step(TargetChanged(wanted))
-    await context.running.flush()
-
-
-async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason]:
-    """Send commands to a new worker so that it runs `wanted`, as the previous worker did. The caller holds the locks.
+async def apply_missing(context: CommitContext, target: Document) -> list[Reason]:
+    """Send commands to a new worker so that it runs `target`, as the previous worker did. The caller holds the locks.
 
     Return the reasons for a reload; empty if the commands were enough.
     """
@@ -322,13 +311,13 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
     if reasons := running.reasons():
         return reasons
     assert running.document is not None
-    plan = await planned(context, running.document, wanted)
+    plan = await plan_change(context, running.document, target)
     if plan.reasons or await _is_done(context, plan):
         refused: Sequence[Reason] = plan.reasons
     else:
-        refused = await _send(context, plan, wanted)
+        refused = await _send(context, plan, target)
     if not refused:
-        running.step(CommandsProved(await _with_fingerprint(wanted)))
+        running.step(CommandsProved(await _with_fingerprint(target)))
     return list(refused)
 
 
@@ -365,7 +354,7 @@ async def _send_actions(context: CommitContext, change: Change, stamped: Stamped
         running.step(NoReloadRequired())
     known = None if running.is_doubtful else running.document
     if change.text and change.text.actions:
-        plan = await planned(context, known, stamped.document) if known else None
+        plan = await plan_change(context, known, stamped.document) if known else None
         running.step(Doubted("runtime actions were sent along with a text that HAProxy has not loaded"))
         await commands.run_actions(context.runtime, change.text.actions)
         if plan and await _is_done(context, plan):
@@ -380,11 +369,11 @@ async def _with_fingerprint(document: Document) -> ConfigurationText:
 
 
 async def _is_done(context: CommitContext, plan: Plan) -> bool:
-    """Return whether the process reports that the commands of a plan are in effect already."""
+    """Return whether the process shows that the commands of a plan are in effect already."""
     if plan.reasons or not all(command.check for command in plan.commands):
         return False
     try:
-        await prove(context.runtime, [(command.text, command.check) for command in plan.commands if command.check])
+        await verify_checks(context.runtime, [(command.text, command.check) for command in plan.commands if command.check])
     except RuntimeFailure:
         return False
     return True

@@ -20,7 +20,6 @@ import logging
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from pathlib import Path
 
 from haproxy_native.changes.file_operations import Contents, Drafted, FileOperation, FileStore, contents, discard
@@ -40,7 +39,6 @@ from haproxy_native.errors import NativeError, NeedsReload, RefusedAtRuntime, Ru
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import Touch
 from haproxy_native.request_context import Author, Permissions
-from haproxy_native.runtime.commands import Step
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
@@ -50,7 +48,7 @@ LISTS = "crt_list"
 
 @dataclass(frozen=True)
 class FileSet:
-    """The file operations of a change, with their drafts. A set in which no file changes is false."""
+    """The file operations of a change, with their drafts. `bool` of a set is False if no file changes."""
 
     context: CommitContext
     operations: Sequence[FileOperation] = ()
@@ -84,10 +82,21 @@ class FileSet:
                 discard(drafted.drafts)
 
     async def touches(self, rights: Permissions | None) -> Sequence[Touch]:
-        """Return what the operations do to files, or to objects in files; empty for an author with all rights."""
+        """Return what the operations do to files or to objects in files, for permissions; empty for an author with all rights."""
         if rights is None or rights.are_all:
             return ()
-        return [touch for drafted in self.made for touch in await asyncio.to_thread(_touches, rights, drafted)]
+
+        def touches_of_drafts() -> list[Touch]:
+            touched: list[Touch] = []
+            for drafted in self.made:
+                if drafted.touches is not None:
+                    touched += drafted.touches
+                    continue
+                for path, draft in drafted.drafts.items():
+                    touched += touches_of_file(rights, drafted.stores[path], path, draft.path if draft else None)
+            return touched
+
+        return await asyncio.to_thread(touches_of_drafts)
 
     def refuse_named(self, document: Document) -> None:
         """Raise InUse if the configuration names a file that the operations delete."""
@@ -95,64 +104,78 @@ class FileSet:
             operation.refuse_named(drafted, document, self.context.base(document))
 
     async def current(self) -> "FileSet":
-        """Return the file set to publish. Drafts that depend on the state of the process are written now. The caller holds the locks.
+        """Return the file set to publish. Drafts that depend on the state of the process are written here. The caller holds the locks.
 
-        Raises Overtaken if these drafts differ from those that were judged, or if a file has changed since it was read, and what the
-        operations raise.
+        Raises Overtaken if these drafts differ from the drafts that observers have judged, or if a file has changed since it was read. Also
+        raises what the operations raise.
         """
+
+        def compare() -> None:
+            for operation in self.operations:
+                operation.refuse()
+            read = {path: data for drafted in self.made for path, data in drafted.read.items()}
+            if contents(read) != read:
+                raise Overtaken
+
         if not any(operation.reads_process for operation in self.operations):
             if self.operations:
-                await asyncio.to_thread(self._compare)
+                await asyncio.to_thread(compare)
             return self
-        now = await drafted(self.context, self.operations)
-        if self.made and await asyncio.to_thread(self._contents) != await asyncio.to_thread(now._contents):
-            now.discard()
+        files = await write_drafts(self.context, self.operations)
+        if self.made and await asyncio.to_thread(self._contents) != await asyncio.to_thread(files._contents):
+            files.discard()
             raise Overtaken
-        return now
-
-    def _compare(self) -> None:
-        for operation in self.operations:
-            operation.refuse()
-        read = {path: data for drafted in self.made for path, data in drafted.read.items()}
-        if contents(read) != read:
-            raise Overtaken
+        return files
 
     def _contents(self) -> Contents:
         return {path: draft.path.read_bytes() if draft else None for path, draft in self.drafts.items()}
 
-    async def planned(self, reload: Reload = Reload.AUTO) -> dict[Path, FilePlan]:
+    async def plan(self, reload: Reload = Reload.AUTO) -> dict[Path, FilePlan]:
         """Plan how each file is applied. The caller holds the locks."""
         steps = {path: given for drafted in self.made for path, given in drafted.steps.items()}
-        return {path: await self._planned(path, content, reload, steps.get(path)) for path, content in self.written.items()}
+        plans: dict[Path, FilePlan] = {}
+        for path, content in self.written.items():
+            plan = await self.stores[path].plan(self.context, path, content)
+            if reload in (Reload.NOW, Reload.NONE):
+                plan = by_reload(plan, forced=reload is Reload.NOW)
+            elif path in steps:
+                plan = replace(plan, steps=steps[path], reasons=())
+            plans[path] = plan
+        return plans
 
-    async def _planned(self, path: Path, content: Path | None, reload: Reload, steps: Sequence[Step] | None) -> FilePlan:
-        plan = await self.stores[path].plan(self.context, path, content)
-        if reload in (Reload.NOW, Reload.NONE):
-            return by_reload(plan, forced=reload is Reload.NOW)
-        return plan if steps is None else replace(plan, steps=steps, reasons=())
-
-    async def checked(self, document: Document, by: Author, name: str | None = None) -> list[Message]:
+    async def checked(self, document: Document, author: Author, name: str | None = None) -> list[Message]:
         """Check a configuration with these files; return HAProxy's warnings. Raises Refused, CheckImpossible and ShareExceeded."""
-        document = reduce(lambda now, operation: operation.spelled_out(now), self.operations, document)
+        for operation in self.operations:
+            document = operation.spelled_out(document)
         home = await self.context.find_working_directory() or Path.cwd()
-        whole_set = await asyncio.to_thread(self._whole_set, document, home)
-        async with self.context.validating(by):
-            return await check_whole_set(whole_set, self.context.check, name)
 
-    def _whole_set(self, document: Document, home: Path) -> WholeSet:
-        texts = {name or str(self.context.current.path): part.data for name, part in parts.parts(document).items()}
-        drafts = self.drafts
-        changed: dict[str, bytes | Path] = {os.path.abspath(path): draft.path for path, draft in drafts.items() if draft}
-        gone = [os.path.abspath(path) for path, draft in drafts.items() if draft is None]
-        lists = [os.path.abspath(path) for path in drafts if self.stores[path].kind == LISTS]
-        return WholeSet(texts, changed, lists, gone, home)
+        def lay_out() -> WholeSet:
+            texts = {part_name or str(self.context.current.path): part.data for part_name, part in parts.parts(document).items()}
+            drafts = self.drafts
+            changed: dict[str, bytes | Path] = {os.path.abspath(path): draft.path for path, draft in drafts.items() if draft}
+            gone = [os.path.abspath(path) for path, draft in drafts.items() if draft is None]
+            lists = [os.path.abspath(path) for path in drafts if self.stores[path].kind == LISTS]
+            return WholeSet(texts, changed, lists, gone, home)
+
+        whole_set = await asyncio.to_thread(lay_out)
+        async with self.context.validating(author):
+            return await check_whole_set(whole_set, self.context.check, name)
 
     def contents(self) -> list[Content]:
         """Return the content of each file before and after the change. Blocks."""
-        return [_content(self.stores[path].kind, path, draft) for path, draft in self.drafts.items()]
+        found: list[Content] = []
+        for path, draft in self.written.items():
+            object_ = spelled(self.stores[path].kind, path.name)
+            existing = [file for file in (path, draft) if file and file.exists()]
+            if any(file.stat().st_size > LARGEST for file in existing):
+                found.append(Content(object_, str(path), None, None, is_kept=False))
+                continue
+            before, after = (file.read_bytes() if file in existing else None for file in (path, draft))
+            found.append(Content(object_, str(path), before, after))
+        return found
 
 
-async def drafted(context: CommitContext, operations: Sequence[FileOperation]) -> FileSet:
+async def write_drafts(context: CommitContext, operations: Sequence[FileOperation]) -> FileSet:
     """Write the drafts of operations; leave no draft on failure. Raises what operations raise, BadRequest and WriteFailed."""
     made = list[Drafted]()
     files = FileSet(context, operations, made)
@@ -165,36 +188,19 @@ async def drafted(context: CommitContext, operations: Sequence[FileOperation]) -
     return files
 
 
-async def prepared(context: CommitContext, change: Change, *, is_judged: bool) -> FileSet:
+async def draft_files(context: CommitContext, change: Change, *, is_judged: bool) -> FileSet:
     """Write the drafts of a change before its locks are held.
 
     Files that depend on the state of the process are always drafted under the locks. They are drafted here as well only if observers have
     to judge them (`is_judged`).
     """
     if not any(operation.reads_process for operation in change.files):
-        return await drafted(context, change.files)
+        return await write_drafts(context, change.files)
     if not is_judged:
         return FileSet(context, change.files)
     async with context.settled(), context.process_lock:
         await context.notice()
-        return await drafted(context, change.files)
-
-
-def _touches(rights: Permissions, drafted: Drafted) -> Sequence[Touch]:
-    if drafted.touches is not None:
-        return drafted.touches
-    rows = ((drafted.stores[path], path, draft.path if draft else None) for path, draft in drafted.drafts.items())
-    return [touch for store, path, draft_path in rows for touch in touches_of_file(rights, store, path, draft_path)]
-
-
-def _content(kind: str, path: Path, draft: Draft | None) -> Content:
-    """Return the content of a file before and after the change."""
-    object_, draft_path = spelled(kind, path.name), draft.path if draft else None
-    there = [file for file in (path, draft_path) if file and file.exists()]
-    if any(file.stat().st_size > LARGEST for file in there):
-        return Content(object_, str(path), None, None, is_kept=False)
-    before, after = (file.read_bytes() if file in there else None for file in (path, draft_path))
-    return Content(object_, str(path), before, after)
+        return await write_drafts(context, change.files)
 
 
 log = logging.getLogger(__name__)
@@ -202,9 +208,9 @@ PENDING = Reason("", 0, "", "the configuration that refers to the file waits for
 
 
 def by_reload(plan: FilePlan, *, forced: bool) -> FilePlan:
-    """Return the plan changed so that it sends no commands and a reload applies the file.
+    """Return a plan that sends no commands, so that a reload applies the file.
 
-    If `forced` is false, no reload is needed if the worker already has the content.
+    Unless `forced` is true, the plan needs no reload if the worker already has the content.
     """
     reasons = plan.reasons or ([RELOAD_REQUESTED] if forced or plan.steps else [])
     return FilePlan(() if forced else plan.seen, reasons, plan.used or bool(plan.steps), plan.awaited)
@@ -253,13 +259,21 @@ class Publication:
         if text or len(drafts) > 1 or any(plan.used or plan.steps for plan in self.plans.values()):
             names = {path: store.name for path, store in self.stores.items() if path in drafts}
             await self.context.ledger.begin(names, text, self.to_delete)
-        now = {path: draft for path, draft in drafts.items() if path not in self.to_delete}
+        to_install = {path: draft for path, draft in drafts.items() if path not in self.to_delete}
+
+        def install() -> None:
+            for path, draft in to_install.items():
+                if draft:
+                    draft.install()
+                else:
+                    delete(path)
+
         try:
-            await asyncio.to_thread(_install, now)
+            await asyncio.to_thread(install)
         except NativeError:
             await self.undo()
             raise
-        await self.apply(now)
+        await self.apply(to_install)
 
     async def apply(self, paths: Iterable[Path]) -> None:
         """Apply files at runtime, unless a reload is needed.
@@ -309,7 +323,7 @@ class Publication:
         await self.apply(self.to_delete)
 
     def update_ledger(self) -> None:
-        """End the change in the ledger: files that wait for a reload stay in it, all others are removed."""
+        """End the change in the ledger. Files that wait for a reload stay in the ledger, all others are removed from it."""
         self._note_published()
         ledger, paths = self.context.ledger, self._begun()
         if self.reasons:
@@ -322,7 +336,7 @@ class Publication:
 
     @property
     def to_reload(self) -> Sequence[Reason]:
-        """The reasons to schedule a reload, once `update_ledger` was called.
+        """The reasons for which to schedule a reload. Valid when `update_ledger` was called.
 
         If a configuration that waits for a reload names a file that the worker has not accepted at runtime, the file waits for the same
         reload.
@@ -346,24 +360,16 @@ class Publication:
         """Apply the current contents of files to the worker. Return the reasons for a reload; empty if none is needed."""
         reasons = list[Reason]()
         for path in paths:
-            plans = await planned(self.context, {path: self.stores[path]})
+            plans = await plan_current(self.context, {path: self.stores[path]})
             restored = replace(self, plans=plans, reasons=reasons_of(plans.values()), decided=True, _applied=[])
             await restored.apply(plans)
             reasons += restored.reasons
         return reasons
 
 
-async def planned(context: CommitContext, stores: Mapping[Path, FileStore]) -> dict[Path, FilePlan]:
+async def plan_current(context: CommitContext, stores: Mapping[Path, FileStore]) -> dict[Path, FilePlan]:
     """Plan how to apply the current contents of files."""
     return {path: await store.plan(context, path, path if await asyncio.to_thread(path.exists) else None) for path, store in stores.items()}
-
-
-def _install(drafts: Mapping[Path, Draft | None]) -> None:
-    for path, draft in drafts.items():
-        if draft:
-            draft.install()
-        else:
-            delete(path)
 
 
 def _delete_all(paths: Iterable[Path]) -> None:
@@ -395,13 +401,14 @@ async def resume(context: CommitContext, stores: Mapping[str, FileStore]) -> Non
     """Finish or undo the changes of stored files that a crash has interrupted. Called at the start."""
     for names in context.ledger.interrupted:
         try:
-            await _resume(context, stores, [Path(name) for name in names])
+            await _resume_change(context, stores, [Path(name) for name in names])
         except NativeError as error:
             log.warning("resuming the interrupted change of %s failed: %s", " and ".join(names), error)
     context.mark_files_loaded()
 
 
-async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths: Sequence[Path]) -> None:
+async def _resume_change(context: CommitContext, stores: Mapping[str, FileStore], paths: Sequence[Path]) -> None:
+    """Finish or undo the interrupted change of these files, as the page above says, and apply the files."""
     ledger = context.ledger
     entries = {path: ledger.entries[str(path)] for path in paths}
     text = entries[paths[0]].text
@@ -417,7 +424,7 @@ async def _resume(context: CommitContext, stores: Mapping[str, FileStore], paths
     if worker and all(ledger.was_read(path, worker) for path in paths):
         return ledger.remove(*paths)
     theirs = {path: stores[entry.store] for path, entry in entries.items()}
-    plans = await planned(context, theirs)
+    plans = await plan_current(context, theirs)
     publication = Publication(context, theirs, plans, reasons_of(plans.values()))
     if text and not is_undone and context.running.document is not context.current.document:
         # A text that waits for a reload and its files are loaded together.

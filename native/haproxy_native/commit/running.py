@@ -6,7 +6,6 @@ of their own (`TextRows`), which are written only when they change.
 
 import logging
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from haproxy_native.commit.current import Current, StateRow
@@ -51,9 +50,18 @@ class TextRows:
 
     def read(self) -> tuple[ConfigurationText | None, list[Load]]:
         """Return the text that a failed reload restores, and the reloads without an outcome, oldest first. Blocks."""
+
+        def read(state: State) -> tuple[ConfigurationText | None, list[Load]]:
+            row = state.execute("SELECT fingerprint, data FROM last_good").fetchone()
+            loads = [
+                Load(ConfigurationText(Document.parse(data), mark), began, target=None if target is None else Document.parse(target))
+                for began, mark, data, target in state.execute("SELECT began, fingerprint, data, target FROM open_load ORDER BY began")
+            ]
+            return ConfigurationText(Document.parse(row[1]), row[0]) if row else None, loads
+
         last_good, loads = None, list[Load]()
         with suppress(Unusable):
-            last_good, loads = self._database.read(_read_texts)
+            last_good, loads = self._database.read(read)
         self._written = last_good.fingerprint if last_good else ""
         return last_good, loads
 
@@ -69,45 +77,30 @@ class TextRows:
             with state.transaction(is_synced=False):
                 state.execute("INSERT OR REPLACE INTO last_good VALUES (1, ?, ?)", (text.fingerprint, text.document.data))
             self._written = text.fingerprint
-            self._write_copy(text)
+            try:
+                if self._copy:
+                    self._copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+                    write_atomically(self._copy, text.document.pieces(), like=self._like, durable=False)
+            except OSError as error:
+                log.warning("writing %s failed: %s", self._copy, error.strerror)
         self._is_posted = False
-
-    def _write_copy(self, text: ConfigurationText) -> None:
-        try:
-            if self._copy:
-                self._copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-                write_atomically(self._copy, text.document.pieces(), like=self._like, durable=False)
-        except OSError as error:
-            log.warning("writing %s failed: %s", self._copy, error.strerror)
 
     def save_loads(self, before: ProcessState, after: ProcessState) -> None:
         """Schedule the write of the reloads that differ between two states."""
         known = {load.began: load for load in before.loads}
-        for load in after.loads if self._is_kept else ():
-            if load is not known.get(load.began):
-                self._database.post(partial(_store_load, load))
-        if before.loads and not after.loads and self._is_kept:
-            self._database.post(_delete_loads)
+        changed = [load for load in after.loads if load is not known.get(load.began)]
+        are_over = bool(before.loads) and not after.loads
 
+        def write(state: State) -> None:
+            with state.transaction(is_synced=False):
+                for load in changed:
+                    row = (load.began, load.text.fingerprint, load.text.document.data, load.target.data if load.target else None)
+                    state.execute("INSERT OR REPLACE INTO open_load VALUES (?, ?, ?, ?)", row)
+                if are_over:
+                    state.execute("DELETE FROM open_load")
 
-def _read_texts(state: State) -> tuple[ConfigurationText | None, list[Load]]:
-    last_good = state.execute("SELECT fingerprint, data FROM last_good").fetchone()
-    loads = [
-        Load(ConfigurationText(Document.parse(data), mark), began, target=None if target is None else Document.parse(target))
-        for began, mark, data, target in state.execute("SELECT began, fingerprint, data, target FROM open_load ORDER BY began")
-    ]
-    return ConfigurationText(Document.parse(last_good[1]), last_good[0]) if last_good else None, loads
-
-
-def _store_load(load: Load, state: State) -> None:
-    row = (load.began, load.text.fingerprint, load.text.document.data, load.target.data if load.target else None)
-    with state.transaction(is_synced=False):
-        state.execute("INSERT OR REPLACE INTO open_load VALUES (?, ?, ?, ?)", row)
-
-
-def _delete_loads(state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("DELETE FROM open_load")
+        if self._is_kept and (changed or are_over):
+            self._database.post(write)
 
 
 class RunningProcess:
@@ -131,14 +124,14 @@ class RunningProcess:
         self._texts.save_last_good(self.state)
 
     async def flush(self) -> None:
-        """Return once all scheduled writes survive a kill of this process, or the disk has refused them."""
+        """Return when each scheduled write survives a kill of this process, or the disk has refused it."""
         await self._row.flush()
 
     # -- what is known
 
     @property
     def document(self) -> Document | None:
-        """The configuration that the worker runs, or has run before a failure; None if it is unknown."""
+        """The configuration that the worker runs, or ran before a command failed; None if it is unknown."""
         return self.state.text.document if self.state.text else None
 
     @property
@@ -147,7 +140,7 @@ class RunningProcess:
 
     @property
     def is_trying(self) -> bool:
-        """Whether commands are being sent before the file is written. False as soon as another worker starts."""
+        """Whether commands of an unchecked change have been sent, and the file is not written yet. False when another worker starts."""
         return isinstance(self.state.belief, Trying)
 
     @property
@@ -183,14 +176,17 @@ class RunningProcess:
     # -- queries of HAProxy
 
     async def restore(self) -> None:
-        """Restore the state that the previous server process has stored, query the worker, and discard what no longer applies."""
+        """Restore the state that the previous server process has stored, then query the worker.
+
+        The query discards the parts of the state that no longer apply.
+        """
         self.state = from_row(self._row.value.process, self._current.text, *self._texts.read())
         await self.observe()
         self.save_last_good()
         await self.flush()
 
     async def observe(self) -> None:
-        """Query which worker is in service. A new worker has read the file if the file was last written before the worker started."""
+        """Query which worker is in service. A new worker has read the file if the file was last written before that worker started."""
         try:
             worker = await self._runtime.worker()
         except RuntimeFailure:

@@ -44,12 +44,12 @@ async def store_members(context: CommitContext, changes: Changes, members: Colle
 
 
 def changed_members(changes: Changes, members: Collection[str]) -> list[MemberChange]:
-    """Return the changes of these members from the first to the second state of each server."""
+    """Return the members that differ between the two states of each server. `members`: the names of the members to compare."""
     found = []
     for before, after in changes:
-        was, now, object_ = values_of(before), values_of(after), object_of(before)
+        old, new, object_ = values_of(before), values_of(after), object_of(before)
         found += [
-            MemberChange(object_, member, was[member], now[member]) for member in now if member in members and was[member] != now[member]
+            MemberChange(object_, member, old[member], new[member]) for member in new if member in members and old[member] != new[member]
         ]
     return found
 
@@ -62,44 +62,46 @@ async def change_server(
     Sends commands only for members that differ, in this order: health, state, weight, address. If HAProxy refuses a command, the earlier
     ones are undone. The caller holds `process_lock`. Raises BadValue, RuntimeRefused, and RuntimeAbsent if the worker was replaced.
     """
-    await commands.apply(runtime, list(_changes(before, wanted)))
+    await commands.apply(runtime, list(_commands_with_undo(before, wanted)))
     after = await state_of(runtime, object_of(before))
     # Observers get every requested member, even if its value has not changed: somebody else may have set it before.
     requested = [member for member in (*MEMBERS, HEALTH) if member in wanted]
     changed = await store_members(context, [(before, after)], requested, author) if after else []
-    if after is None or any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, wanted)):
+    if after is None or any(
+        isinstance(command.check, Shows) and not holds(after, command.check) for command in _commands_with_undo(after, wanted)
+    ):
         raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
     return after, changed
 
 
-def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
+def _commands_with_undo(state: ServerState, values: Mapping[str, Any]) -> Iterator[Command]:
     def changed(member: str) -> Any:
-        value = wanted.get(member)
-        return None if value == getattr(now, member) else value
+        value = values.get(member)
+        return None if value == getattr(state, member) else value
 
-    backend, name = now.backend_name, now.name
+    backend, name = state.backend_name, state.name
     if value := changed(HEALTH):
-        yield _undone_by(commands.health(backend, name, value), commands.health(backend, name, now.operational_state or "up"))
+        yield _undone_by(commands.health(backend, name, value), commands.health(backend, name, state.operational_state or "up"))
     # The forced state differs from the reported one if the server is in maintenance for another reason as well.
-    if (value := wanted.get(STATE)) and {value} != {now.admin_state, now.forced_state}:
-        yield _undone_by(commands.state(backend, name, value), commands.state(backend, name, now.forced_state))
+    if (value := values.get(STATE)) and {value} != {state.admin_state, state.forced_state}:
+        yield _undone_by(commands.state(backend, name, value), commands.state(backend, name, state.forced_state))
     if (value := changed(WEIGHT)) is not None:
-        yield _undone_by(commands.weight(backend, name, value), commands.weight(backend, name, now.uweight))
+        yield _undone_by(commands.weight(backend, name, value), commands.weight(backend, name, state.uweight))
     if changed(ADDRESS) is not None or changed(PORT) is not None:
-        there = commands.address(backend, name, wanted.get(ADDRESS, now.address), wanted.get(PORT, now.port) or None)
+        command = commands.address(backend, name, values.get(ADDRESS, state.address), values.get(PORT, state.port) or None)
         with suppress(BadValue):
-            there = _undone_by(there, commands.address(backend, name, now.address, now.port or None))
-        yield there
+            command = _undone_by(command, commands.address(backend, name, state.address, state.port or None))
+        yield command
 
 
 def _undone_by(command: Command, undo: Command) -> Command:
     return replace(command, undo=undo.text)
 
 
-def commands_to_set(now: ServerState, wanted: Mapping[str, object]) -> Iterable[Command]:
-    """Yield the commands that set members of a server to the `wanted` values. Members that have these values already are skipped."""
-    backend, name, is_now = now.backend_name, now.name, values_of(now)
-    changed = {member: value for member, value in wanted.items() if value != is_now[member]}
+def commands_to_set(state: ServerState, values: Mapping[str, object]) -> Iterable[Command]:
+    """Yield the commands that set members of a server to the values in `values`. Members that already have their value are skipped."""
+    backend, name, current = state.backend_name, state.name, values_of(state)
+    changed = {member: value for member, value in values.items() if value != current[member]}
     if HEALTH in changed:
         yield commands.health(backend, name, str(changed[HEALTH]))
     if STATE in changed:
@@ -107,7 +109,7 @@ def commands_to_set(now: ServerState, wanted: Mapping[str, object]) -> Iterable[
     if WEIGHT in changed:
         yield commands.weight(backend, name, int(str(changed[WEIGHT])))
     if ADDRESS in changed or PORT in changed:
-        yield commands.address(backend, name, str(wanted.get(ADDRESS, now.address)), int(str(wanted.get(PORT, now.port))) or None)
+        yield commands.address(backend, name, str(values.get(ADDRESS, state.address)), int(str(values.get(PORT, state.port))) or None)
 
 
 async def state_of(runtime: Runtime, object_: str) -> ServerState | None:
@@ -118,45 +120,38 @@ async def state_of(runtime: Runtime, object_: str) -> ServerState | None:
     return None
 
 
+async def _existing_state(runtime: Runtime, object_: str) -> ServerState:
+    """Return the state of a server. Raises NotFound if the worker in service does not have the server."""
+    if (state := await state_of(runtime, object_)) is None:
+        raise NotFound(f"the worker in service has no {object_}")
+    return state
+
+
 async def revert_servers(context: CommitContext, changed: Sequence[MemberChange], author: Author) -> Outcome | None:
-    """Revert a change of servers: set the members to their old values. Return None if they have these values already.
+    """Restore the values that members of servers had before a change. Return None if all of them have these values already.
 
     Raises NotFound, RuntimeFailure, and Conflict if a member was changed again after the change.
     """
     runtime = context.runtime
-    if not (left := [member for member in changed if await _current_value(runtime, member) != member.old]):
+    # The members that do not have their old values.
+    left = [member for member in changed if values_of(await _existing_state(runtime, member.object))[member.member] != member.old]
+    if not left:
         return None
 
     async def apply() -> list[MemberChange]:
-        applied = []
-        for object_, members in groupby(left, lambda member: member.object):
-            applied.append((await _state_since_change(runtime, object_, wanted := list(members)), wanted))
-        for state, wanted in applied:
-            await commands.apply(runtime, list(commands_to_set(state, {member.member: member.old for member in wanted})))
-        after = [(state, new) for state, _ in applied if (new := await state_of(runtime, object_of(state)))]
+        to_revert: list[tuple[ServerState, list[MemberChange]]] = []
+        for object_, group in groupby(left, lambda member: member.object):
+            state, members = await _existing_state(runtime, object_), list(group)
+            for member in members:
+                if (value := values_of(state)[member.member]) != member.new:
+                    raise Conflict(f"{member.member} of {object_} is {value} by now, not {member.new}; it is not reverted to {member.old}")
+            to_revert.append((state, members))
+        for state, members in to_revert:
+            await commands.apply(runtime, list(commands_to_set(state, {member.member: member.old for member in members})))
+        after = [(state, new) for state, _ in to_revert if (new := await state_of(runtime, object_of(state)))]
         context.observers.members_reverted(after, author)
         return changed_members(after, [member.member for member in left])
 
     objects = groupby(left, lambda member: member.object)
     touched = [touches.changed(object_, (member.member for member in members)) for object_, members in objects]
     return await change_process(context, left[0].object, apply, touched, author=author)
-
-
-async def _current_value(runtime: Runtime, changed: MemberChange) -> object:
-    """Return the current value of a changed member. Raises NotFound if the worker does not have the server."""
-    if (state := await state_of(runtime, changed.object)) is None:
-        raise NotFound(f"the worker in service has no {changed.object}")
-    return values_of(state)[changed.member]
-
-
-async def _state_since_change(runtime: Runtime, object_: str, changed: Sequence[MemberChange]) -> ServerState:
-    """Return the state of a server. Raises NotFound if the worker does not have the server.
-
-    Raises Conflict if a member no longer has the value that `changed` gave it.
-    """
-    if (state := await state_of(runtime, object_)) is None:
-        raise NotFound(f"the worker in service has no {object_}")
-    for member in changed:
-        if (now := values_of(state)[member.member]) != member.new:
-            raise Conflict(f"{member.member} of {object_} is {now} by now, not {member.new}; it is not reverted to {member.old}")
-    return state

@@ -4,10 +4,8 @@ A transaction is the document that it started from and the operations made in it
 changed since, that is a conflict and the transaction becomes outdated, unless the client merges: then the change is rebased.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from haproxy_native.changes.expect import ANY, Rebase, Version
@@ -35,27 +33,39 @@ from haproxy_native.transactions.staged import Staged, digest
 from haproxy_native.transactions.store import FAILED, IN_PROGRESS, OUTDATED, Transaction
 
 
-async def committed(
+async def commit_transaction(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
 ) -> tuple[Transaction, Outcome]:
-    """Commit a transaction. Return (transaction, outcome). The transaction has the version that it started from.
+    """Commit a transaction. Return the transaction, with the version that it started from, and the outcome.
 
     A transaction without changes reloads HAProxy. Raises what `commit_of` and a commit raise.
     """
     transaction = context.transactions.to_commit(id_, author)
-    with _closed(context, transaction):
+    if transaction.closed:
+        raise NoTransaction(f"transaction {transaction.id} does not exist")
+    transaction.closed = True
+    try:
         outcome = await commit(context, await commit_of(context, id_, stores, author, force_reload=force_reload, merges=merges))
         await context.transactions.written()
         return transaction, outcome
+    except Unconfirmed:
+        # The transaction can be committed once the waiting change is confirmed.
+        raise
+    except Conflict:
+        if transaction.status == IN_PROGRESS:
+            context.transactions.outdate(transaction.id)
+        raise
+    finally:
+        transaction.closed = False
 
 
 async def commit_of(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
 ) -> Change:
-    """Return the change that commits a transaction.
+    """Return the change that commits a transaction. Raises NoTransaction, Forbidden, NotCommittable and Missing.
 
-    `merges`: rebase the transaction onto changes that were made since it started. Raises NoTransaction, Forbidden, NotCommittable and
-    Missing. Raises Outdated if `merges` is false, and TextNotStored if it is true.
+    With `merges`, the transaction is rebased onto the changes that were made since it started; raises TextNotStored if its base is not
+    stored. Without `merges`, raises Outdated for an outdated transaction.
     """
     transaction = context.transactions.to_commit(id_, author)
     refusal = f"transaction {id_} is {transaction.status} and cannot be committed"
@@ -76,10 +86,10 @@ def is_overtaken(context: CommitContext, id_: str) -> bool:
 
 
 async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, merges: bool = False) -> Change:
-    """Return the change of a transaction, whatever its status. The change expects the version that the transaction started from.
+    """Return the change of a transaction of any status. The change expects the version that the transaction started from.
 
-    `merges`: rebase the transaction instead. Raises NoTransaction, Missing, and TextNotStored if rebasing needs a text that is no longer
-    stored.
+    With `merges`, the change is rebased onto the current version instead. Raises NoTransaction, Missing, and TextNotStored if rebasing
+    needs a text that is no longer stored.
     """
     base, document = await run_in_thread(context.transactions.sides, id_)
     if merges and base is None:
@@ -92,7 +102,7 @@ async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileS
 async def preview_of(
     context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, more: Sequence[Operation] = ()
 ) -> Preview:
-    """Preview the commit of a transaction, with the operations of `more` added. An overtaken transaction is previewed as merged.
+    """Preview the commit of a transaction to which the operations in `more` are added. An overtaken transaction is previewed as merged.
 
     If the transaction collides with other changes, return its preview on the configuration that it started from, with the conflict.
     """
@@ -120,44 +130,26 @@ async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
 
 
 def edits_of(staged: Staged, stores: Mapping[str, FileStore]) -> list[EditFiles]:
-    """Return the operations on stored files that commit the staged files. Raises Missing for a store that no longer exists."""
+    """Return the operations on stored files that commit the staged files. Raises Missing for a store that no longer exists.
+
+    When the commit applies them, they raise Conflict for a file that was changed since it was staged, and Unreadable.
+    """
+
+    def staged_contents(current: Contents) -> Contents:
+        staged_files: dict[Path, bytes | None] = {}
+        for path in staged.files:
+            copy = staged.content(path)
+            try:
+                staged_files[path] = copy.read_bytes() if copy else None
+            except OSError as error:
+                raise Unreadable(f"Cannot read {copy}: {error.strerror}") from error
+        for path, file in staged.files.items():
+            if current[path] != staged_files[path] and digest(current[path]) != file.before:
+                raise Conflict(f"{path} was also changed by a later commit, and {file.object} is changed here; nothing was changed")
+        return staged_files
+
     if not (files := dict(staged.files)):
         return []
     if gone := next((file.store for file in files.values() if file.store not in stores), None):
         raise Missing(f"the transaction changes files of {gone}, whose directory the settings no longer name")
-    return [EditFiles({path: stores[file.store] for path, file in files.items()}, partial(_with_files, staged))]
-
-
-def _with_files(staged: Staged, now: Contents) -> Contents:
-    """Return the staged contents. `now`: the current contents. Raises Conflict for a file that was changed since it was staged."""
-    wanted = {path: _content(staged.content(path)) for path in staged.files}
-    for path, file in staged.files.items():
-        if now[path] != wanted[path] and digest(now[path]) != file.before:
-            raise Conflict(f"{path} was also changed by a later commit, and {file.object} is changed here; nothing was changed")
-    return wanted
-
-
-def _content(path: Path | None) -> bytes | None:
-    """Return the content of a staged file; None if the transaction deletes it. Raises Unreadable."""
-    try:
-        return path.read_bytes() if path else None
-    except OSError as error:
-        raise Unreadable(f"Cannot read {path}: {error.strerror}") from error
-
-
-@contextmanager
-def _closed(context: CommitContext, transaction: Transaction) -> Iterator[None]:
-    if transaction.closed:
-        raise NoTransaction(f"transaction {transaction.id} does not exist")
-    transaction.closed = True
-    try:
-        yield
-    except Unconfirmed:
-        # The transaction can be committed once the waiting change is confirmed.
-        raise
-    except Conflict:
-        if transaction.status == IN_PROGRESS:
-            context.transactions.outdate(transaction.id)
-        raise
-    finally:
-        transaction.closed = False
+    return [EditFiles({path: stores[file.store] for path, file in files.items()}, staged_contents)]

@@ -58,11 +58,11 @@ class ProcessWatch:
         try:
             while True:
                 await self.poll()
-                await self._pause(reloads)
+                await self._sleep_until_poll(reloads)
         finally:
             reloads.close()
 
-    async def _pause(self, reloads: ReloadWatch) -> None:
+    async def _sleep_until_poll(self, reloads: ReloadWatch) -> None:
         """Sleep until the worker should be queried again."""
         if self._context.reloads.awaiting:
             return await asyncio.sleep(SECONDS_WHILE_AWAITED)
@@ -85,7 +85,11 @@ class ProcessWatch:
         except TimeoutError:
             # A worker that is starting may accept a connection and lose it.
             self._note(False, f"HAProxy does not answer: {self._context.runtime.address}: no answer within {PATIENCE:g} s")
-            await self._ask_master()
+            # A reload need not wait for the master if that is silent as well (`Pulse`), so the master is queried here.
+            with suppress(RuntimeFailure, TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    if master := self._context.runtime.configured_master:
+                        await master.processes()
             return
         self._note(True, f"HAProxy answers again (pid {worker.pid})")
         running = self._context.running
@@ -94,18 +98,11 @@ class ProcessWatch:
         is_unknown = worker != self._seen[0] and running.document is None
         if self._context.reloads.awaiting or is_new or is_unknown:
             async with self._context.settled(), self._context.process_lock:
-                await (self._context.observe() if self._context.read_only else self._settle(worker))
+                await (self._context.observe() if self._context.read_only else self._handle_worker(worker))
         self._seen = worker, running.document is not None
         running.save_last_good()
 
-    async def _ask_master(self) -> None:
-        """Query the master of a silent worker, so that a reload need not wait if the master is silent as well (`Pulse`)."""
-        with suppress(RuntimeFailure, TimeoutError):
-            async with asyncio.timeout(PATIENCE):
-                if master := self._context.runtime.configured_master:
-                    await master.processes()
-
-    async def _settle(self, worker: Worker) -> None:
+    async def _handle_worker(self, worker: Worker) -> None:
         context = self._context
         was_known = self._seen[1] or context.running.document is not None
         await context.observe()
@@ -125,7 +122,7 @@ class ProcessWatch:
             context.reloads.schedule(reasons)
 
     def _note(self, answers: bool, text: str) -> None:
-        """Log when HAProxy stops or starts to answer. If it has never answered, log that only if HAProxy is expected to run."""
+        """Log when HAProxy stops or starts to answer. If it has never answered, log the silence only if HAProxy is expected to run."""
         before, self._answers = self._answers, answers
         if before == answers or (before is None and (answers or not self._context.running.is_expected)):
             return
@@ -146,29 +143,25 @@ class Soundness:
 
         If a check does not end within `seconds`, return the result of the last check.
         """
+        current, accepted = self._context.current, self._context.accepted
         try:
-            key = self._current_key()
+            program = self._context.check.words([""])[0]
+            if (path := shutil.which(program)) is None:
+                raise BadRequest(f'HAProxy cannot be asked about a change: "{program}" is no program that can be run')
+            key = current.fingerprint, path, stamp(path)
         except (BadRequest, OSError) as error:
             return str(error)
-        if self._work is None and self._is_stale(key):
-            self._work = asyncio.create_task(self._check(key))
+        if self._work is None:
+            if key != self._key and key[0] == accepted and (self._key is None or key[1:] == self._key[1:]):
+                # HAProxy has accepted the text when it was committed.
+                self._key, self._refusal = key, ""
+            is_old = bool(self._refusal) and time.monotonic() - self._since > RETRY_SECONDS
+            if key != self._key or is_old:
+                self._work = asyncio.create_task(self._check(key))
         if self._work:
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self._work), seconds)
         return self._refusal
-
-    def _current_key(self) -> Key:
-        """Return the values for which a verdict is valid. Raises BadRequest and OSError if the program of HAProxy cannot be run."""
-        program = self._context.check.words([""])[0]
-        path = shutil.which(program)
-        if path is None:
-            raise BadRequest(f'HAProxy cannot be asked about a change: "{program}" is no program that can be run')
-        return self._context.current.fingerprint, path, stamp(path)
-
-    def _is_stale(self, key: Key) -> bool:
-        if key != self._key and key[0] == self._context.accepted and (self._key is None or key[1:] == self._key[1:]):
-            self._key, self._refusal = key, ""
-        return key != self._key or bool(self._refusal and time.monotonic() - self._since > RETRY_SECONDS)
 
     async def _check(self, key: Key) -> None:
         refusal, context = "", self._context

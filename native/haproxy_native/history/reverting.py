@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 
 from haproxy_native.changes.file_operations import Contents, EditFiles
 from haproxy_native.changes.operations import Edit
-from haproxy_native.changes.rebasing import reverted
+from haproxy_native.changes.rebasing import revert_change
 from haproxy_native.commit.change import Change, Content, Operation, Outcome, Validation
 from haproxy_native.commit.commit import commit, unchanged
 from haproxy_native.commit.permission import touch
@@ -64,7 +64,7 @@ class Undo:
 
     def apply(self, document: Document) -> Document:
         """Return the configuration without the change. Raises Diverged."""
-        return reverted(document, self.before, self.after)
+        return revert_change(document, self.before, self.after)
 
 
 @dataclass(frozen=True)

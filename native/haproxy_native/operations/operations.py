@@ -13,7 +13,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from typing import Any, Self
 
 from haproxy_native.access.initiator import Initiator, RightsOf
@@ -83,7 +82,7 @@ class Operations:
     """All operations, in memory and in the database. Within `async with`, their work runs.
 
     Entering the context resumes interrupted operations unless `resumes` is false. `kinds` has the work of each kind. `changed` is called
-    with each new state of an operation. `rights_of` returns the present rights of an initiator; scheduled and resumed work runs with these.
+    with each new state of an operation. `rights_of` returns the current rights of an initiator; scheduled and resumed work runs with these.
     At most MOST_RUNNING operations run at a time. Of the operations that have ended, the newest MOST_ENDED are stored.
     """
 
@@ -108,8 +107,11 @@ class Operations:
         self._kinds[kind] = work
 
     async def __aenter__(self) -> Self:
+        def read(state: State) -> list[BackgroundOperation]:
+            return [BackgroundOperation(**json.loads(data)) for (data,) in state.execute("SELECT data FROM operation ORDER BY id")]
+
         try:
-            self._known = {int(operation.id): operation for operation in await self._database.run(_stored)}
+            self._known = {int(operation.id): operation for operation in await self._database.run(read)}
         except Unusable as error:
             log.warning("reading stored operations failed: %s", error)
         for operation in [operation for operation in self._known.values() if operation.status == RUNNING and self._resumes]:
@@ -126,7 +128,7 @@ class Operations:
         await self.written()
 
     async def written(self) -> None:
-        """Wait until all states are on disk, or queued in memory because the disk refuses them."""
+        """Wait until each state is on disk, or queued in memory because the disk refuses it."""
         with suppress(Unusable):
             await self._database.catch_up()
 
@@ -177,22 +179,36 @@ class Operations:
 
     def store(self, operation: BackgroundOperation) -> None:
         """Replace the state of an operation in memory, and queue its write. If the write fails, the state is lost with this process."""
+
+        def write(state: State) -> None:
+            with state.transaction(is_synced=False):
+                state.execute("INSERT OR REPLACE INTO operation VALUES (?, ?)", (int(operation.id), json.dumps(asdict(operation))))
+
         self._known[int(operation.id)] = operation
         self._changed(operation)
-        self._database.post(partial(_store, operation))
+        self._database.post(write)
 
-    def _start(self, operation: BackgroundOperation, by: Author | None = None) -> None:
-        """Start or resume the work. `by`: the author of the changes that it makes; None for the initiator with its present rights."""
+    def _start(self, operation: BackgroundOperation, author: Author | None = None) -> None:
+        """Start or resume the work of an operation.
+
+        `author`: the author of the changes that the work makes; None for the initiator, with the rights that it has when the work starts.
+        """
         running = RunningOperation(self, operation.id)
-        task = asyncio.create_task(self._run(running, operation, by))
+        task = asyncio.create_task(self._run(running, operation, author))
         self._tasks[operation.id] = running, task
         task.add_done_callback(lambda _: self._tasks.pop(operation.id, None))
 
-    async def _run(self, running: RunningOperation, operation: BackgroundOperation, by: Author | None) -> None:
+    async def _run(self, running: RunningOperation, operation: BackgroundOperation, author: Author | None) -> None:
         try:
             while (left := (operation.due or 0) - self._now()) > 0:  # noqa: ASYNC110 - of a clock
                 await asyncio.sleep(min(left, SLEEP_SECONDS))
-            running.author = by if by and not operation.due else self._initiator(operation)
+            if author and not operation.due:
+                running.author = author
+            else:
+                running.author = Initiator.from_dict(operation.by).author(self._rights_of)
+                if operation.needs:
+                    verb, object_ = operation.needs
+                    running.author.permit(Touch(object_, verb, frozenset((ANY,))))
             await self._kinds[operation.kind](running)
         except NativeError as error:
             self._end(operation.id, FAILED, str(error))
@@ -202,34 +218,20 @@ class Operations:
         else:
             self._end(operation.id, SUCCEEDED)
 
-    def _initiator(self, operation: BackgroundOperation) -> Author:
-        """Return the initiator with its present rights. Raises Forbidden if these do not suffice for the operation."""
-        by = Initiator.from_dict(operation.by).author(self._rights_of)
-        if operation.needs:
-            verb, object_ = operation.needs
-            by.permit(Touch(object_, verb, frozenset((ANY,))))
-        return by
-
     def _end(self, identity: str, status: str, error: str = "") -> None:
         self.store(replace(self.get(identity), status=status, error=error, ended=self._now()))
         ended = [number for number, operation in self._known.items() if operation.status != RUNNING]
-        for number in ended[:-MOST_ENDED]:
+        if not (surplus := ended[:-MOST_ENDED]):
+            return
+
+        def delete(state: State) -> None:
+            with state.transaction(is_synced=False):
+                for number in surplus:
+                    state.execute("DELETE FROM operation WHERE id = ?", (number,))
+
+        for number in surplus:
             del self._known[number]
-            self._database.post(partial(_delete, number))
-
-
-def _stored(state: State) -> list[BackgroundOperation]:
-    return [BackgroundOperation(**json.loads(data)) for (data,) in state.execute("SELECT data FROM operation ORDER BY id")]
-
-
-def _store(operation: BackgroundOperation, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("INSERT OR REPLACE INTO operation VALUES (?, ?)", (int(operation.id), json.dumps(asdict(operation))))
-
-
-def _delete(number: int, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("DELETE FROM operation WHERE id = ?", (number,))
+        self._database.post(delete)
 
 
 RELOAD = "reload"
@@ -239,7 +241,8 @@ POLL_SECONDS = 0.5
 def reload_work(agent: ReloadAgent) -> Work:
     """Return the work of a reload that a client requests without a change. It reports the `reload_id`, and raises ReloadFailed.
 
-    Clients cannot cancel it once it has started. After a restart of the server, it waits for the reload that it has already requested.
+    Clients cannot cancel the work. If the work is resumed after a restart of the server, it waits for the reload that it has already
+    requested.
     """
 
     async def work(running: RunningOperation) -> None:

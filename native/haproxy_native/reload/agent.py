@@ -103,7 +103,7 @@ class Host(Protocol):
         """Return the pid of the worker if it has started after this Unix time and runs the current file; else None."""
 
     def ended(self, record: ReloadRecord) -> None:
-        """Handle the end of a reload, whose record has the outcome."""
+        """Called after the end of a reload. `record` has the outcome."""
 
 
 def _fields(record: ReloadRecord) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class ReloadAgent:
 
     @property
     def idle(self) -> bool:
-        """Whether no reload is scheduled or in progress; one may wait for HAProxy's start."""
+        """Whether no reload is scheduled or in progress. True if a reload only waits for HAProxy's start."""
         return self._debounce.pending is None and self._work is None
 
     def schedule(self, reasons: Sequence[Reason]) -> str:
@@ -159,7 +159,7 @@ class ReloadAgent:
     def resume(self, reasons: Sequence[Reason], *, changed: bool = False) -> str:
         """Schedule a reload that replaces all reloads which a former server process has left in progress. Return its id.
 
-        Its id is the last of their ids. With `changed` it is new, because the file has changed since the last of them began to load it.
+        The id is that of the last interrupted reload. It is new if the file has changed since that reload began to load it (`changed`).
         """
         interrupted = self.records.interrupted
         if not interrupted or changed:
@@ -175,10 +175,10 @@ class ReloadAgent:
         return last.id
 
     def has_started(self, worker: Worker, version: int | None) -> None:
-        """End the reload that waits for HAProxy's start. `version`: the version that the worker runs, or None.
+        """End the reload that waits for HAProxy's start. `version`: the version that the worker runs.
 
-        `version` is None if the worker does not run the current configuration completely: then reload now. Otherwise a reload that was
-        scheduled meanwhile has succeeded as well.
+        `version` is None if the worker does not run the current configuration completely; then HAProxy is reloaded without delay. Otherwise
+        a reload that was scheduled since has succeeded as well.
         """
         if self.awaiting is None:
             return
@@ -197,7 +197,7 @@ class ReloadAgent:
     def note_start(self, moment: float) -> None:
         """Record that HAProxy was started at this Unix time but does not answer, while a reload waits for its start.
 
-        This is no refusal: the start may have failed for another reason than the text, such as a port in use.
+        The reload has not failed: HAProxy may have failed to start for another reason than the text, such as a port in use.
         """
         if self.awaiting is None or moment <= ((record := self.records.get(self.awaiting)).started or record.requested):
             return
@@ -211,11 +211,11 @@ class ReloadAgent:
     async def force(
         self, reasons: Sequence[Reason], version: int | None = None, begun: Callable[[str], None] = lambda id_: None
     ) -> ReloadRecord:
-        """Reload now, together with the pending reload, and wait for the end. Return the record.
+        """Reload without delay, together with the pending reload, and wait for the end. Return the record. Raises ReloadFailed.
 
-        The record is still in progress if HAProxy does not run. `version`: the version that the caller's change has made. If the reload
-        fails because of other changes and this change is kept, wait for a second reload, which loads it. `begun` is called with the id of
-        the reload. Raises ReloadFailed.
+        If HAProxy does not run, the record is still in progress. `version`: the version that the caller's change has made. If the reload
+        fails because of other changes and this change stays in the file, wait for a second reload, which loads it. `begun` is called with
+        the id of the reload.
         """
         record = self._request(reasons, forced=True)
         begun(record.id)
@@ -230,7 +230,7 @@ class ReloadAgent:
         return record
 
     async def close(self) -> None:
-        """Perform the pending reload now, and return when no reload is in progress."""
+        """Perform the pending reload without delay, and return when no reload is in progress."""
         if pending := self._debounce.pending:
             self._handle(Requested(pending, self._clock(), forced=True))
         while self._work:
@@ -267,22 +267,16 @@ class ReloadAgent:
             record = self.records.finish(failed)
         self._work = None
         self.awaiting = identity if record.status == IN_PROGRESS else None
-        self._wake(record)
-        self._handle(Finished(self._clock()))
-        if record.status != IN_PROGRESS:
-            self._host.ended(record)
-
-    def _wake(self, record: ReloadRecord) -> None:
-        """Pass the record to the requests that wait for the reload.
-
-        If a failed reload has kept the change of a request, force the reload that loads the change, and let the request wait for that.
-        """
         for version, done in self._waiting.pop(record.id, []):
             if (rest := record.rest_reload_id) and record.keeps(version):
+                # The change is still in the file although the reload has failed. The request waits for the reload that loads the change.
                 self._waiting.setdefault(rest, []).append((version, done))
                 self._handle(Requested(rest, self._clock(), forced=True))
             elif not done.done():
                 done.set_result(record)
+        self._handle(Finished(self._clock()))
+        if record.status != IN_PROGRESS:
+            self._host.ended(record)
 
     async def _perform(self, identity: str) -> ReloadRecord:
         observer = WorkerObserver(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
@@ -294,7 +288,11 @@ class ReloadAgent:
             record = replace(self.records.get(identity), started=began, version=load.version, phase=Phase.LOADING, pid_before=pid)
             self.records.update(record)
             await self.records.written()
-            claim = await self._claim()
+            try:
+                claim = await self._strategy.run()
+            except Exception as error:
+                log.exception("requesting the reload failed")
+                claim = ReloadClaim(False, error=f"{type(error).__name__}: {error}")
             verdict = await observer.after(began, claim)
             # After a reload through the master's socket, the claim has the startup log already.
             startup_log = await observer.startup_log() if verdict.why == MASTER_FAILED and claim.source is not OutcomeSource.HAPROXY else ""
@@ -302,31 +300,25 @@ class ReloadAgent:
             if verdict.ending is ReloadEnding.ABSENT:
                 waits = SILENT if self._runtime.is_silent else WAITS
                 record = replace(record, phase=Phase.WAITING, response=_joined(waits, claim.error, claim.response))
-            if record.status == SUCCEEDED:
-                return await self._succeeded(record)
             if record.status == FAILED:
-                return await self._failed(record, load)
-            log.warning("reload %s: %s", record.id, record.response, extra=_fields(record))
-            return self.records.update(record)
+                return await self._revert(record, load)
+            if record.status == IN_PROGRESS:
+                log.warning("reload %s: %s", record.id, record.response, extra=_fields(record))
+                return self.records.update(record)
+            with suppress(RuntimeFailure):
+                await self._runtime.refresh()
+            try:
+                record = replace(record, differences=tuple(await self._host.loaded()))
+            except Exception:
+                log.exception("handling the success of reload %s failed", record.id)
+            log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra=_fields(record))
+            return self.records.finish(record)
 
-    async def _claim(self) -> ReloadClaim:
-        try:
-            return await self._strategy.run()
-        except Exception as error:
-            log.exception("requesting the reload failed")
-            return ReloadClaim(False, error=f"{type(error).__name__}: {error}")
+    async def _revert(self, record: ReloadRecord, load: Load) -> ReloadRecord:
+        """Revert the changes that HAProxy has refused, and end the record.
 
-    async def _succeeded(self, record: ReloadRecord) -> ReloadRecord:
-        with suppress(RuntimeFailure):
-            await self._runtime.refresh()
-        try:
-            record = replace(record, differences=tuple(await self._host.loaded()))
-        except Exception:
-            log.exception("handling the success of reload %s failed", record.id)
-        log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra=_fields(record))
-        return self.records.finish(record)
-
-    async def _failed(self, record: ReloadRecord, load: Load) -> ReloadRecord:
+        The record succeeds if HAProxy was started with the same text meanwhile.
+        """
         log.info("Reload failed, reverting the last working config...", extra=_fields(record))
         self.records.update(replace(record, status=IN_PROGRESS, phase=Phase.REFUSED))
         await self.records.written()
@@ -347,8 +339,10 @@ class ReloadAgent:
 def _with_outcome(
     record: ReloadRecord, claim: ReloadClaim, verdict: ReloadVerdict, startup_log: str, before: Worker | None
 ) -> ReloadRecord:
-    """Return the record with its outcome; it has none yet if no worker runs. An observed outcome takes precedence over the claim of the
-    strategy."""
+    """Return the record with the outcome of the reload; if no worker runs, it stays in progress.
+
+    An observed outcome takes precedence over the claim of the strategy.
+    """
     record = replace(record, pid_before=before.pid if before else None, pid_after=verdict.worker.pid if verdict.worker else None)
     if verdict.ending is ReloadEnding.ABSENT:
         return record

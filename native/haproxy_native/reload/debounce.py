@@ -34,7 +34,7 @@ class Loading:
 
 @dataclass(frozen=True)
 class Finished:
-    """The reload in progress is over, with any outcome."""
+    """The reload in progress has ended, with any outcome."""
 
     at: float
 
@@ -90,6 +90,7 @@ class Debounce:
         return self._pending.id if self._pending else None
 
     def handle(self, event: Input) -> list[Action]:
+        """Process an input, and return what to do: begin a reload, or send a Tick later."""
         if isinstance(event, Loading):
             self._loading = True
         elif isinstance(event, Requested):
@@ -101,21 +102,16 @@ class Debounce:
             self.running, self._loading = None, False
         elif isinstance(event, Withdrawn):
             self._pending = None
-        return self._next(event.at)
-
-    def _next(self, now: float) -> list[Action]:
-        if self._pending is None or self.running is not None:
+        pending = self._pending
+        if pending is None or self.running is not None:
             return []
-        due = self._due(self._pending)
-        if now < due:
+        due = pending.last
+        if not pending.forced:
+            due += self.quiet
+            if self._began is not None:
+                due = max(due, self._began + self.delay)
+            due = min(due, pending.first + self.delay)
+        if event.at < due:
             return [Wake(due)]
-        self.running, self._pending, self._began = self._pending.id, None, now
-        return [Begin(self.running)]
-
-    def _due(self, pending: _Pending) -> float:
-        if pending.forced:
-            return pending.last
-        soonest = pending.last + self.quiet
-        if self._began is not None:
-            soonest = max(soonest, self._began + self.delay)
-        return min(soonest, pending.first + self.delay)
+        self.running, self._pending, self._began = pending.id, None, event.at
+        return [Begin(pending.id)]

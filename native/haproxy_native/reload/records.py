@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
 from typing import Any
 
 from haproxy_native.disk.database import Database, State, Tables
@@ -96,7 +95,7 @@ class ReloadRecord:
         return "Reload failed: " + ", ".join(dict.fromkeys(part for part in (self.error, self.response) if part))
 
     def keeps_those_of(self, request_id: str) -> bool:
-        """Return whether the changes of a request are still in the file after the reload has failed."""
+        """Return whether all changes of a request are still in the file after the reload has failed. False if it made no change."""
         own = [change["outcome"] for change in self.changes if request_id and change.get("request_id") == request_id]
         return bool(own) and all(outcome == KEPT for outcome in own)
 
@@ -123,17 +122,22 @@ class ReloadRecord:
 
 @dataclass
 class Records:
-    """The records of all reloads. Each is deleted after `keep_days`, except the last success and the newest record."""
+    """The records of all reloads. A record is deleted after `keep_days`, unless it is the last success or the newest record."""
 
     database: Database
     keep_days: float = 1
     now: Callable[[], datetime] = field(default=lambda: datetime.now().astimezone())
 
     def __post_init__(self) -> None:
+        def read(state: State) -> list[ReloadRecord]:
+            rows = [json.loads(data) for (data,) in state.execute("SELECT data FROM reload_record ORDER BY number")]
+            lists = ("reasons", "origins", "changes", "differences")
+            return [ReloadRecord(**row | {name: tuple(row[name]) for name in lists}) for row in rows]
+
         self.database.declare(Tables("reloads", _STATEMENTS))
         stored: list[ReloadRecord] = []
         try:
-            stored = self.database.read(_stored)
+            stored = self.database.read(read)
         except Unusable as error:
             log.warning("the reloads of former processes are not known: %s", error)
         self._highest = max((record.number for record in stored), default=-1)
@@ -162,13 +166,13 @@ class Records:
         )
 
     def continue_in(self, identity: str, other: str) -> None:
-        """Record that another reload (`other`) replaces this one, and the ones that this one has replaced."""
+        """Record that the reload `other` replaces the reload `identity` and all reloads that `identity` has replaced."""
         for record in list(self._records.values()):
             if record.status == IN_PROGRESS and identity in (record.id, record.continued_in):
                 self.update(replace(record, continued_in=other))
 
     def join(self, identity: str, reasons: Iterable[Reason], *, listed: bool = True) -> ReloadRecord:
-        """Add a request to a pending reload; return its record."""
+        """Add the reasons and the origin of a request to a pending reload, and return its record."""
         record = self.get(identity)
         more_reasons = [reported for reason in reasons if (reported := _reported(reason)) not in record.reasons]
         more_origins = [request for request in _current_origin() if request not in record.origins]
@@ -179,8 +183,14 @@ class Records:
 
     def update(self, record: ReloadRecord) -> ReloadRecord:
         """Store a record, and queue its write to disk. If the write fails, the record is lost at the next restart."""
+
+        def write(state: State) -> None:
+            with state.transaction(is_synced=False):
+                state.execute("INSERT OR IGNORE INTO reload_record (number, data) VALUES (?, '')", (record.number,))
+                state.execute("UPDATE reload_record SET data = ? WHERE number = ?", (json.dumps(asdict(record)), record.number))
+
         self._records[record.number] = record
-        self.database.post(partial(_store, record))
+        self.database.post(write)
         return record
 
     async def written(self) -> None:
@@ -189,15 +199,37 @@ class Records:
             await self.database.catch_up()
 
     def finish(self, record: ReloadRecord, refused: bytes | None = None) -> ReloadRecord:
-        """End a record with its outcome, and give the reloads that it replaces the same outcome. `refused`: the refused text, to store."""
+        """End a record with its outcome, end the reloads that it replaces with the same outcome, and delete old records.
+
+        `refused`: the configuration that HAProxy has refused, to be stored with the record.
+        """
+
+        def write_refused(state: State) -> None:
+            with state.transaction(is_synced=False):
+                state.execute("UPDATE reload_record SET refused = ? WHERE number = ?", (refused, record.number))
+
+        def delete_old(state: State) -> None:
+            with state.transaction(is_synced=False):
+                for number in old:
+                    state.execute("DELETE FROM reload_record WHERE number = ?", (number,))
+
         record = self.update(replace(record, ended=self.now().timestamp(), response=record.response[:LONGEST_RESPONSE], phase=Phase.OVER))
         shared = {name: getattr(record, name) for name in _SHARED}
         for other in list(self._records.values()):
             if other.continued_in == record.id and other.status == IN_PROGRESS:
                 self.update(replace(other, **shared))
         if refused is not None:
-            self.database.post(partial(_store_refused, record.number, refused))
-        self._purge()
+            self.database.post(write_refused)
+        oldest, last = self.now().timestamp() - self.keep_days * DAY, self._last_success()
+        old = [
+            number
+            for number, other in self._records.items()
+            if number != self._highest and other != last and other.status != IN_PROGRESS and other.requested < oldest
+        ]
+        for number in old:
+            del self._records[number]
+        if old:
+            self.database.post(delete_old)
         return record
 
     def get(self, identity: str) -> ReloadRecord:
@@ -214,8 +246,13 @@ class Records:
     async def refused(self, identity: str) -> bytes | None:
         """Return the configuration that HAProxy has refused; None if there is none."""
         number = self.get(identity).number
+
+        def read(state: State) -> bytes | None:
+            row = state.execute("SELECT refused FROM reload_record WHERE number = ?", (number,)).fetchone()
+            return row[0] if row else None
+
         with suppress(Unusable):
-            return await self.database.run(partial(_refused, number))
+            return await self.database.run(read)
         return None
 
     def api(self, identity: str) -> dict[str, Any]:
@@ -232,7 +269,7 @@ class Records:
         return [_api(record) for record in shown if record.listed]
 
     async def full(self, identity: str) -> dict[str, Any]:
-        """Return all members of a reload that are neither unknown nor empty."""
+        """Return all members of a reload, except unknown and empty ones."""
         record = self.get(identity)
         refused = await self.refused(identity)
         shown = {
@@ -247,41 +284,6 @@ class Records:
         """Return the last success that is listed. Forced reloads are not listed."""
         listed = [record for record in self._records.values() if record.status == SUCCEEDED and record.listed]
         return max(listed, key=lambda record: record.number, default=None)
-
-    def _purge(self) -> None:
-        oldest, last = self.now().timestamp() - self.keep_days * DAY, self._last_success()
-        for number, record in list(self._records.items()):
-            if number == self._highest or record == last or record.status == IN_PROGRESS or record.requested >= oldest:
-                continue
-            del self._records[number]
-            self.database.post(partial(_delete, number))
-
-
-def _stored(state: State) -> list[ReloadRecord]:
-    """Return the stored records, the oldest first."""
-    rows = [json.loads(data) for (data,) in state.execute("SELECT data FROM reload_record ORDER BY number")]
-    return [ReloadRecord(**row | {name: tuple(row[name]) for name in ("reasons", "origins", "changes", "differences")}) for row in rows]
-
-
-def _store(record: ReloadRecord, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("INSERT OR IGNORE INTO reload_record (number, data) VALUES (?, '')", (record.number,))
-        state.execute("UPDATE reload_record SET data = ? WHERE number = ?", (json.dumps(asdict(record)), record.number))
-
-
-def _store_refused(number: int, text: bytes, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("UPDATE reload_record SET refused = ? WHERE number = ?", (text, number))
-
-
-def _refused(number: int, state: State) -> bytes | None:
-    row = state.execute("SELECT refused FROM reload_record WHERE number = ?", (number,)).fetchone()
-    return row[0] if row else None
-
-
-def _delete(number: int, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("DELETE FROM reload_record WHERE number = ?", (number,))
 
 
 def _number(identity: str) -> int:
@@ -329,9 +331,10 @@ class Advice:
 
 
 def advise(records: Iterable[ReloadRecord]) -> tuple[int, list[Advice]]:
-    """Return (number of reloads that have reasons, their causes with the most frequent first). A reload may have several causes.
+    """Return the number of reloads that have reasons, and the causes of these reloads, the most frequent first.
 
-    Reasons with the same keyword and remedy are one cause. Reasons that have neither are one cause if their text is the same.
+    A reload may have several causes. Reasons with the same keyword and remedy are one cause. Reasons that have neither are one cause if
+    their text is the same.
     """
     kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
     counted = [record for record in records if record.reasons]
@@ -339,17 +342,12 @@ def advise(records: Iterable[ReloadRecord]) -> tuple[int, list[Advice]]:
         for reason in record.reasons:
             keyword, remedy = str(reason.get("keyword", "")), str(reason.get("remedy", ""))
             kinds[keyword or ("" if remedy else str(reason["reason"])), remedy].setdefault(record.id, reason)
-    rows = [_advice(remedy, reloads, len(counted)) for (_, remedy), reloads in kinds.items()]
+    rows: list[Advice] = []
+    for (_, remedy), reloads in kinds.items():
+        last, example = list(reloads.items())[-1]
+        cause = str(example["reason"])
+        if shared := example.get("keyword"):
+            # Without a remedy, only the keyword is common to all reasons of this cause.
+            cause = f"{shared}: {cause}" if example.get("remedy") else f"{shared} lines"
+        rows.append(Advice(round(100 * len(reloads) / len(counted)), len(reloads), cause, remedy, last, example))
     return len(counted), sorted(rows, key=lambda advice: -advice.reloads)
-
-
-def _advice(remedy: str, reloads: Mapping[str, Mapping[str, Any]], of: int) -> Advice:
-    last, reason = list(reloads.items())[-1]
-    return Advice(round(100 * len(reloads) / of), len(reloads), _cause(reason), remedy, last, reason)
-
-
-def _cause(reason: Mapping[str, Any]) -> str:
-    """Return the text of a cause: the reason itself if there is a remedy or no keyword, else the keyword that all its reasons share."""
-    if reason.get("remedy"):
-        return f"{reason['keyword']}: {reason['reason']}" if reason.get("keyword") else str(reason["reason"])
-    return f"{reason['keyword']} lines" if reason.get("keyword") else str(reason["reason"])

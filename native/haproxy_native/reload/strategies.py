@@ -66,23 +66,24 @@ class MasterSocket:
         clock = asyncio.get_running_loop().time
         began = clock()
         while True:
-            outcome, patience = await self._reload_once()
-            if clock() - began >= patience or (outcome.source is OutcomeSource.NONE and not (self._serves and await self._serves())):
-                return outcome
+            # For how many seconds to retry.
+            patience = 0.0
+            try:
+                answer = await self.master.reload()
+            except (RuntimeAbsent, RuntimeDenied) as error:
+                claim = ReloadClaim(False, error=f"cannot reload: {error.detail}", source=OutcomeSource.NONE)
+                if isinstance(error, RuntimeAbsent) and not error.sent:
+                    patience = EXECUTING_SECONDS
+            else:
+                error_text = NOT_TAKEN if answer.success is False else ""
+                claim = ReloadClaim(answer.success, answer.log, error_text, OutcomeSource.HAPROXY)
+                if answer.is_busy:
+                    patience = BUSY_SECONDS
+                elif answer.success is None:
+                    patience = EXECUTING_SECONDS
+            if clock() - began >= patience or (claim.source is OutcomeSource.NONE and not (self._serves and await self._serves())):
+                return claim
             await asyncio.sleep(POLL)
-
-    async def _reload_once(self) -> tuple[ReloadClaim, float]:
-        """Return (claim, for how many seconds to retry); 0 seconds means no retry."""
-        try:
-            answer = await self.master.reload()
-        except RuntimeAbsent as error:
-            return ReloadClaim(
-                False, error=f"cannot reload: {error.detail}", source=OutcomeSource.NONE
-            ), 0.0 if error.sent else EXECUTING_SECONDS
-        except RuntimeDenied as error:
-            return ReloadClaim(False, error=f"cannot reload: {error.detail}", source=OutcomeSource.NONE), 0.0
-        outcome = ReloadClaim(answer.success, answer.log, NOT_TAKEN if answer.success is False else "", OutcomeSource.HAPROXY)
-        return outcome, BUSY_SECONDS if answer.is_busy else EXECUTING_SECONDS if answer.success is None else 0.0
 
 
 class CustomCommand:
@@ -90,7 +91,7 @@ class CustomCommand:
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None, *, limit: float = 30.0) -> None:
         self.words, self.limit = list(words), limit
-        self.environment = scrubbed(os.environ if environment is None else environment)
+        self.environment = child_environment(os.environ if environment is None else environment)
 
     async def run(self) -> ReloadClaim:
         # Files instead of pipes, since a HAProxy that the command starts in the background keeps them open. In memory, so that no directory
@@ -99,11 +100,16 @@ class CustomCommand:
             try:
                 failure = await self._run(out, err)
             except OSError as error:
-                return ReloadClaim(False, error=self._failed(_cannot_start(self.words[0], error)))
+                program = self.words[0]
+                why = f"{error.strerror}: {program}"
+                if isinstance(error, FileNotFoundError) and "/" not in program:
+                    why = f'exec: "{program}": executable file not found in $PATH'
+                return ReloadClaim(False, error=self._failed(why))
             output, complained = _text(out), _text(err)
         return ReloadClaim(False, complained, self._failed(failure)) if failure else ReloadClaim(True, output)
 
     async def _run(self, out: IO[bytes], err: IO[bytes]) -> str | None:
+        """Run the program. Return why it failed; None if it succeeded. Raises OSError if it cannot be started."""
         child = Child(self.words, self.environment, stdout=out, stderr=err)
         try:
             async with asyncio.timeout(self.limit):
@@ -162,14 +168,9 @@ def split_command(text: str) -> list[str]:
     return words
 
 
-def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of this process that a child may inherit."""
     return {name: value for name, value in environment.items() if not name.startswith(_OURS)}
-
-
-def _cannot_start(program: str, error: OSError) -> str:
-    missing = isinstance(error, FileNotFoundError) and "/" not in program
-    return f'exec: "{program}": executable file not found in $PATH' if missing else f"{error.strerror}: {program}"
 
 
 def _memory_file(name: str) -> IO[bytes]:

@@ -66,7 +66,7 @@ class Patience:
 
     @classmethod
     def from_seconds(cls, seconds: float) -> "Patience":
-        """Return time limits of at most `seconds`, except for a busy master."""
+        """Return time limits of at most `seconds`, but leave the limit of a busy master unchanged."""
         return cls(seconds, min(cls.denied, seconds), cls.master, min(cls.gone, seconds), min(cls.glance, seconds))
 
 
@@ -84,55 +84,43 @@ class Trial:
     patience: Patience
 
     def decide(self, observation: Observation) -> ReloadVerdict | None:
-        """Return the verdict after an observation; None while the outcome is still open."""
+        """Return the verdict after an observation; None if the outcome is still open."""
         if not observation.visible:
             return ReloadVerdict(ReloadEnding.UNSEEN)
-        if self._is_new(observation.worker):
-            return ReloadVerdict(ReloadEnding.LOADED, observation.worker)
+        worker = observation.worker
+        # A worker that started before this reload results from an earlier reload.
+        if worker is not None and worker != self.before.worker and worker.may_have_started_after(self.began):
+            return ReloadVerdict(ReloadEnding.LOADED, worker)
         if observation.master and self.before.master and judge(self.before.master, observation.master) is False:
-            return ReloadVerdict(ReloadEnding.REFUSED, observation.worker, MASTER_FAILED)
+            return ReloadVerdict(ReloadEnding.REFUSED, worker, MASTER_FAILED)
         if self.claim.ok is False and self.claim.source is not OutcomeSource.COMMAND:
-            return (
-                self._decide_unreached(observation)
-                if self.claim.source is OutcomeSource.NONE
-                else ReloadVerdict(ReloadEnding.REFUSED, observation.worker)
-            )
-        return None if observation.at < self._limit(observation) else self._decide_at_limit(observation)
-
-    def _is_new(self, worker: Worker | None) -> bool:
-        # A worker that started earlier results from an earlier reload.
-        return worker is not None and worker != self.before.worker and worker.may_have_started_after(self.began)
-
-    def _decide_unreached(self, observation: Observation) -> ReloadVerdict:
-        if observation.worker or not self.known:
-            return ReloadVerdict(ReloadEnding.REFUSED, observation.worker)
-        return ReloadVerdict(ReloadEnding.ABSENT)
-
-    def _limit(self, observation: Observation) -> float:
-        """Return after how many seconds without a change to stop observing."""
-        patience = self.patience
-        if self._is_at_work(observation):
-            return patience.master
-        if observation.worker or self.before.master:
-            return patience.denied if observation.worker and self.claim.ok is False else patience.worker
-        return patience.gone if self.before.worker or self.claim.ok is False else patience.glance
-
-    def _is_at_work(self, observation: Observation) -> bool:
-        """Return whether the master is busy: it is starting a new worker, or does not answer while it re-executes itself."""
-        known = self.before.master
-        if known is None or observation.master is None:
-            return known is not None and observation.worker is not None
-        return any(worker.pid not in known.pids for worker in observation.master.workers)
-
-    def _decide_at_limit(self, observation: Observation) -> ReloadVerdict:
-        if observation.worker:
-            text = f"after {observation.at:.0f} s the former worker (pid {observation.worker.pid}) still answers"
-            return ReloadVerdict(
-                ReloadEnding.REFUSED, observation.worker, text if observation.master or self.before.master else f"{text}; {WITHOUT_MASTER}"
-            )
+            was_stopped = self.claim.source is OutcomeSource.NONE and worker is None and self.known
+            return ReloadVerdict(ReloadEnding.ABSENT) if was_stopped else ReloadVerdict(ReloadEnding.REFUSED, worker)
+        if observation.at < self._limit(observation):
+            return None
+        if worker:
+            why = f"after {observation.at:.0f} s the former worker (pid {worker.pid}) still answers"
+            if not observation.master and not self.before.master:
+                why = f"{why}; {WITHOUT_MASTER}"
+            return ReloadVerdict(ReloadEnding.REFUSED, worker, why)
         if self.before.worker and self.claim.ok is False:
             return ReloadVerdict(ReloadEnding.REFUSED, None, f"after {observation.at:.0f} s no worker answers")
         return ReloadVerdict(ReloadEnding.ABSENT if self.known else ReloadEnding.UNSEEN)
+
+    def _limit(self, observation: Observation) -> float:
+        """Return how many seconds after the strategy returned to stop observing."""
+        patience, former = self.patience, self.before.master
+        if former and observation.master:
+            # The master is starting a new worker.
+            is_busy = any(worker.pid not in former.pids for worker in observation.master.workers)
+        else:
+            # A master that does not answer is re-executing itself.
+            is_busy = former is not None and observation.worker is not None
+        if is_busy:
+            return patience.master
+        if observation.worker or former:
+            return patience.denied if observation.worker and self.claim.ok is False else patience.worker
+        return patience.gone if self.before.worker or self.claim.ok is False else patience.glance
 
 
 def first_alert(log: str) -> str:

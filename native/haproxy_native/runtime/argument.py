@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"[0-9]{1,10}", re.ASCII)
 
 
 def number(member: str, value: int | str, least: int, most: int) -> int:
-    """Parse a number in decimal digits. Raises BadValue, which names `member`, for any other text and outside `least`..`most`."""
+    """Parse a decimal number. Raises BadValue, which names `member`, for another text, and for a number outside `least`..`most`."""
     text = str(value)
     if isinstance(value, bool) or not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
         raise BadValue(f"{member}: {value} is outside {least}..{most}", place=Place(member=member))
@@ -39,9 +39,9 @@ def number(member: str, value: int | str, least: int, most: int) -> int:
 def ip_literal(member: str, text: str, *, bracketed: bool = False) -> IPv4Address | IPv6Address:
     """Parse an IP address: a decimal dotted quad, or an IPv6 literal with or without brackets.
 
-    With `bracketed` an IPv6 literal must have brackets, because in the file HAProxy reads the text after its last colon as a port. Raises
-    BadValue, which names `member`, for all that HAProxy resolves or parses only when it loads the file: names, `127.1`, `ipv4@...`, ports,
-    prefixes, scopes, paths.
+    With `bracketed`, an IPv6 literal must have brackets, because in the file HAProxy reads the text after its last colon as a port. Raises
+    BadValue, which names `member`, for any other text. HAProxy resolves or parses such texts only when it loads the file: names, `127.1`,
+    `ipv4@...`, ports, prefixes, scopes and paths.
     """
     literal = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     with suppress(ValueError):

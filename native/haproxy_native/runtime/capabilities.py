@@ -60,7 +60,7 @@ class Capabilities:
 
     @property
     def may_report_events(self) -> bool:
-        """False only if the worker is known to have no ring of events."""
+        """False only if the worker is known to have no ring of events (`show events dpapi`)."""
         return self.version == UNKNOWN or quirks.WORKER_EVENTS.holds(self.version)
 
     @property

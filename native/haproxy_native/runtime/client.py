@@ -23,7 +23,7 @@ from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.capabilities import Capabilities, backend_keywords, server_keywords
 from haproxy_native.runtime.master import Master
-from haproxy_native.runtime.responses import DENIED, DENIED_TO_USERS, denied, refused
+from haproxy_native.runtime.responses import DENIED, DENIED_TO_USERS, denial_error, refusal_error
 from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.runtime.socket import READING, AnswerSink, DumpLock, Pulse, RequestTooLong, Socket, parse_address
 from haproxy_native.threads import LARGE, run_in_thread_if
@@ -85,7 +85,7 @@ class Runtime:
         self.use(None, ())
 
     def use(self, master: str | None, stats: Sequence[str]) -> None:
-        """Set the addresses to choose from. The socket in use is kept if its address is among them."""
+        """Set the addresses to choose from. If the address of the socket in use is among them, the socket stays in use."""
         self._master = master if master and _is_unix(master) else None
         self._stats = tuple(sorted(stats, key=lambda place: not _is_unix(place)))
         if self._socket and self._socket.address not in (self._master, *self._stats):
@@ -113,13 +113,13 @@ class Runtime:
 
     @property
     def address(self) -> str:
-        """The address of the socket in use; if there is none, all addresses, separated by commas."""
+        """The address of the socket in use. If no socket is in use, all addresses, separated by commas."""
         places = [place for place in (self._master, *self._stats) if place]
         return self._socket.address if self._socket else ", ".join(places) or NOT_CONFIGURED
 
     @property
     def place(self) -> str:
-        """The address of the socket in use; if there is none, the first that is tried, or an empty text."""
+        """The address of the socket in use. If no socket is in use, the address that is tried first; empty if there is no address."""
         return self._socket.address if self._socket else self._master or next(iter(self._stats), "")
 
     @property
@@ -133,11 +133,11 @@ class Runtime:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the worker runs, as far as is known, but has not answered the last requests."""
+        """Whether the last requests to the worker were not answered, although the worker may be running."""
         return self._pulse.is_silent
 
     def last_opened(self) -> float:
-        """Return the Unix time when HAProxy last created a socket file, even if it has exited since; 0 if there is no file."""
+        """Return the Unix time when HAProxy last created a socket file; 0 if there is no file. HAProxy may have exited since then."""
         opened = [0.0]
         for place in map(parse_address, filter(None, (self._master, *self._stats))):
             with suppress(OSError, ValueError):
@@ -175,7 +175,7 @@ class Runtime:
 
         Before 3.2 a master opens a connection to its worker for every single command, so the worker's own socket is ten times as fast.
         """
-        if len(commands) > MANY and self.master and not self.capabilities.relays and (socket := await self._larger()):
+        if len(commands) > MANY and self.master and not self.capabilities.relays and (socket := await self._find_stats_socket()):
             return await socket.send_each(commands)
         replies = await self._send_somewhere(lambda socket: socket.send_each(commands, relayed=self.capabilities.relays), commands)
         for command, reply in zip(commands, replies, strict=True):
@@ -185,17 +185,29 @@ class Runtime:
     async def execute(self, command: str, payload: str | None = None) -> str:
         """Make a change, and return HAProxy's answer. Raises RuntimeRefused with HAProxy's message, RuntimeAbsent if no worker answers.
 
-        A worker that is stopping refuses every change, so the command is sent again to its successor.
+        A worker that is stopping refuses every change, so the command is sent again to its successor. Raises RuntimeAbsent if no successor
+        answers within `SUCCESSION` seconds.
         """
         answer = await self.send(command, payload)
         if answers.refusal(answer) == answers.PROXY_STOPPED:
-            answer = await self._send_to_successor(command, payload)
+            # The worker is stopping, or the proxy is disabled. A refusal by a worker that is not stopping is final.
+            deadline = asyncio.get_running_loop().time() + SUCCESSION
+            while True:
+                if asyncio.get_running_loop().time() >= deadline:
+                    raise RuntimeAbsent(f"{self.address}: the worker is stopping, and no other worker answers")
+                if serving := await self._serving_worker():
+                    answer = await self.send(command, payload)
+                    if answers.refusal(answer) != answers.PROXY_STOPPED or await self._serving_worker() == serving:
+                        break
+                await asyncio.sleep(POLL)
         if (refusal := answers.refusal(answer)) is not None:
             raise self._refused(refusal, command)
         return answer
 
     async def read_dump(self, command: str, head: str, sink: AnswerSink | None = None) -> str:
-        """Return a dump. Raises RuntimeRefused if the answer is neither empty nor begins with the regular expression `head`.
+        """Send a command that dumps a list, and return the answer. Raises RuntimeRefused if it neither is empty nor matches `head`.
+
+        `head`: a regular expression for the beginning of the answer.
 
         With a `sink`, which receives the dump piece by piece, only the beginning of the dump is returned.
         """
@@ -222,16 +234,16 @@ class Runtime:
         return self.capabilities
 
     async def _send_somewhere(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
-        """Send as `_send_once_more` does. If the request is too long for a master's socket, send it through a stats socket."""
+        """Call `_send_once_more`. If the request is too long for a master's socket, send the request through a stats socket."""
         try:
             return await self._send_once_more(work, commands)
         except RequestTooLong:
-            if (socket := await self._larger()) is None:
+            if (socket := await self._find_stats_socket()) is None:
                 raise
             return await work(socket)
 
     async def _send_once_more(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
-        """Send through the socket in use. If it does not answer, send again through another socket, unless that may repeat a change."""
+        """Send through the socket in use. If the socket does not answer, send again through another, unless that may repeat a change."""
         asks_who = list(commands) == [_WHO]
         if self._socket is None:
             await self._reconnect(expected=asks_who)
@@ -244,21 +256,6 @@ class Runtime:
             await self._reconnect(expected=asks_who)
             return await work(self._socket)
 
-    async def _send_to_successor(self, command: str, payload: str | None) -> str:
-        """Send a command again that was refused because the worker is stopping, or because the proxy is disabled.
-
-        Waits until the worker that answers is not stopping. Raises RuntimeAbsent if there is none within `SUCCESSION` seconds.
-        """
-        deadline = asyncio.get_running_loop().time() + SUCCESSION
-        while asyncio.get_running_loop().time() < deadline:
-            serving = await self._serving_worker()
-            if serving:
-                answer = await self.send(command, payload)
-                if answers.refusal(answer) != answers.PROXY_STOPPED or await self._serving_worker() == serving:
-                    return answer
-            await asyncio.sleep(POLL)
-        raise RuntimeAbsent(f"{self.address}: the worker is stopping, and no other worker answers")
-
     async def _serving_worker(self) -> Worker | None:
         """Return the worker that answers; None if it is stopping."""
         facts = answers.info(await self.send(_WHO))
@@ -266,17 +263,17 @@ class Runtime:
 
     def _refused(self, answer: str, command: str) -> RuntimeRefused:
         self.failures["refused"] += 1
-        return refused(answer, command)
+        return refusal_error(answer, command)
 
     def _check_known(self, answer: str, command: str) -> None:
         """Raise RuntimeDenied if the level is too low, RuntimeRefused for a command that this HAProxy does not have."""
         if answer == DENIED or (answer == DENIED_TO_USERS and self.capabilities.level == "user"):
             self.failures["refused"] += 1
-            raise denied(self.place, self.capabilities.level, command, of_master=self.place == self._master)
+            raise denial_error(self.place, self.capabilities.level, command, of_master=self.place == self._master)
         if answer.startswith(answers.UNKNOWN):
             raise self._refused(answers.first_words(answer), command)
 
-    async def _larger(self) -> Socket | None:
+    async def _find_stats_socket(self) -> Socket | None:
         """Return a stats socket of the same worker and level, which accepts longer requests than the master's; None if there is none."""
         pid = await self.worker_pid()
         for place in self._stats:
@@ -295,7 +292,10 @@ class Runtime:
             yield Socket(place, timeout=self._timeout, dump_lock=self._dump_lock, pulse=self._pulse)
 
     async def _reconnect(self, *, expected: bool = False) -> None:
-        """Select the first address that answers, without waiting. With `expected`, a known absence is not counted again."""
+        """Select the first address that answers, without waiting. Raises RuntimeAbsent if none answers.
+
+        `expected`: whether the caller polls for HAProxy, so that an absence that is known already is not counted again.
+        """
         self._socket, reasons = None, []
         for socket in self.sockets():
             reason = await _why_silent(socket)
@@ -309,7 +309,7 @@ class Runtime:
         raise RuntimeAbsent(why) if self._was_found else RuntimeUnconfigured(f"{NEVER_FOUND}: {why}")
 
     async def _select(self, socket: Socket) -> None:
-        """Use a socket from now on, and query the capabilities of its worker."""
+        """Use a socket for the next requests, and query the capabilities of its worker."""
         version = answers.version(answers.info(await socket.send("show info")).get("Version", ""))
         commands = answers.command_words(await socket.send("help"))
         keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
@@ -321,7 +321,7 @@ class Runtime:
 
 
 async def _why_silent(socket: Socket) -> str | None:
-    """Query a socket. Return why no worker answers; None if a worker answers."""
+    """Query a socket. Return None if a worker answers; otherwise, why none does."""
     try:
         async with asyncio.timeout(PATIENCE):
             answer = await socket.send("show info")

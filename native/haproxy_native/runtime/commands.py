@@ -21,8 +21,8 @@ from haproxy_native.errors import BadValue, Place, RuntimeAbsent, RuntimeBusy, R
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import MOST, argument, ip_literal, number
 from haproxy_native.runtime.client import MANY, Runtime
-from haproxy_native.runtime.responses import refused
-from haproxy_native.runtime.verification import BACKENDS, SERVERS, BackendIs, Check, Gone, Limit, Shows, is_disabled, prove
+from haproxy_native.runtime.responses import refusal_error
+from haproxy_native.runtime.verification import BACKENDS, SERVERS, BackendIs, Check, Gone, Limit, Shows, is_disabled, verify_checks
 
 STATES = ("ready", "drain", "maint")
 # HAProxy refuses to delete a server in maintenance while its sessions have not ended.
@@ -78,7 +78,7 @@ class Removable(Command):
     async def execute(self, runtime: Runtime) -> None:
         answer = await runtime.send(self.text)
         if (refusal := answers.refusal(answer)) is not None and not _IN_SERVICE.match(refusal):
-            raise refused(refusal, self.text)
+            raise refusal_error(refusal, self.text)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,12 @@ class Idle(Command):
 
     async def execute(self, runtime: Runtime) -> None:
         deadline = asyncio.get_running_loop().time() + self.patience
-        while sessions := self._sessions(await runtime.send(self.text)):
+        while True:
+            rows = [row for row in answers.table(await runtime.send(self.text)) if row.get("pxname") == self.backend]
+            # By the name of the server; `BACKEND` counts the sessions of the whole backend.
+            sessions = {row["svname"]: int(row["scur"]) for row in rows if row["scur"] not in ("", "0")}
+            if not sessions:
+                return
             if asyncio.get_running_loop().time() >= deadline:
                 of_backend = sessions.pop("BACKEND", 0)
                 counts = [f"{count} on server {server}" for server, count in sessions.items()]
@@ -111,11 +116,6 @@ class Idle(Command):
                     counts.append(f"{others} without a server")
                 raise RuntimeBusy(f"backend {self.backend} still has sessions: {', '.join(counts)}", self.text)
             await asyncio.sleep(_POLL)
-
-    def _sessions(self, answer: str) -> dict[str, int]:
-        """Return the number of sessions of each server, and of the whole backend under `BACKEND`, without zeros."""
-        rows = (row for row in answers.table(answer) if row.get("pxname") == self.backend)
-        return {row["svname"]: int(row["scur"]) for row in rows if row["scur"] not in ("", "0")}
 
 
 class Step(Protocol):
@@ -153,7 +153,7 @@ def weight(backend: str, server: str, value: int) -> Command:
 
 
 def address(backend: str, server: str, ip: str, port: int | None = None) -> Command:
-    """Set the IPv4 or IPv6 address of a server; without a port the server keeps its own."""
+    """Set the IPv4 or IPv6 address of a server. Without `port`, the port of the server does not change."""
     literal = ip_literal("address", ip)
     if port is None:
         return _set("set server {} addr {}", backend, server, str(literal), address=literal)
@@ -167,7 +167,7 @@ def state(backend: str, server: str, value: str) -> Command:
 
 
 def health(backend: str, server: str, value: str) -> Command:
-    """Set a server's health to `up`, `stopping` or `down`. There is no `check`, because a health check may change it at once."""
+    """Set a server's health to `up`, `stopping` or `down`. The command has no `check`, because a health check may undo it at once."""
     return _set("set server {} health {}", backend, server, value)
 
 
@@ -184,9 +184,9 @@ def agent(backend: str, server: str, enabled: bool) -> Command:
 
 
 def agent_address(backend: str, server: str, ip: str) -> Command:
-    """Set the address of an agent. HAProxy accepts it only while the agent is enabled.
+    """Set the address of an agent. HAProxy accepts the command only while the agent is enabled.
 
-    HAProxy would block all traffic while it resolves a name, so only IP addresses are sent.
+    Only IP addresses are sent, because HAProxy would block all traffic while it resolves a name.
     """
     literal = ip_literal("agent address", ip)
     return _set("set server {} agent-addr {}", backend, server, str(literal), agent_addr=literal)
@@ -235,7 +235,7 @@ def add_server(
 def delete_server(backend: str, server: str, *, was: str = "ready", patience: float = 2.0) -> list[Command]:
     """Put a server in maintenance, and delete it when its last connection has ended, within `patience` seconds.
 
-    If HAProxy refuses the deletion, the server returns to the state `was`.
+    If HAProxy refuses the deletion, the server gets the state `was` again.
     """
     path = _path(backend, server)
     out = replace(state(backend, server, "maint"), undo=f"set server {path} state {was}")
@@ -253,10 +253,10 @@ def publish_backend(name: str) -> Command:
 
 
 def delete_backend(name: str, servers: Sequence[tuple[str, str]]) -> list[Command]:
-    """Delete a backend and its servers. `servers` are pairs of a name and the state that it returns to if HAProxy refuses.
+    """Delete a backend and its servers. `servers`: pairs (name, state); the server gets this state again if HAProxy refuses the deletion.
 
-    The commands query whether HAProxy would refuse, put the backend and its servers out of service, wait for the end of its sessions, and
-    delete all of them.
+    The commands query whether HAProxy would refuse the deletion, put the backend and its servers out of service, wait until the backend has
+    no sessions, and delete servers and backend.
     """
     backend = argument(name)
     paths = [f"{backend}/{argument(server)}" for server, _ in servers]
@@ -275,17 +275,17 @@ def delete_backend(name: str, servers: Sequence[tuple[str, str]]) -> list[Comman
 
 
 async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
-    """Send the commands, and verify their effects by a re-read.
+    """Send the commands, and verify their effects by reading the servers, backends and limits again.
 
-    If a command is refused or has no visible effect, undoes the earlier commands as far as possible and raises RuntimeRefused. Raises
-    RuntimeAbsent if no socket answers.
+    If HAProxy refuses a command, or shows no effect of a command, undoes the earlier commands as far as possible and raises RuntimeRefused.
+    Raises RuntimeAbsent if no socket answers.
     """
     done: list[Command] = []
     try:
         await _refuse_disabled(runtime, commands)
         for batch in _batches(runtime, commands):
             await _send_batch(runtime, batch, done)
-        await prove(runtime, [(command.text, command.check) for command in commands if command.check], patience=PROOF_PATIENCE)
+        await verify_checks(runtime, [(command.text, command.check) for command in commands if command.check], patience=PROOF_PATIENCE)
     except RuntimeRefused:
         # Without a complete undo the caller reloads.
         with suppress(RuntimeFailure):
@@ -296,7 +296,7 @@ async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
 
 
 async def _refuse_disabled(runtime: Runtime, commands: Sequence[Command]) -> None:
-    """Raise RuntimeConflict if a command adds a server to a disabled backend: HAProxy 3.4 terminates on that command."""
+    """Raise RuntimeConflict if a command adds a server to a disabled backend, because HAProxy 3.4 crashes on such a command."""
     made = {command.check.name for command in commands if isinstance(command.check, BackendIs)}
     adding = (command for command in commands if command.text.startswith(f"{ADD_SERVER} "))
     first = {command.check.backend: command for command in adding if isinstance(command.check, Shows)}
@@ -306,22 +306,28 @@ async def _refuse_disabled(runtime: Runtime, commands: Sequence[Command]) -> Non
 
 
 def _batches(runtime: Runtime, commands: Sequence[Command]) -> Iterator[list[Command]]:
-    """Group adjacent commands that can be sent together, if there are more than MANY and the master relays them over one connection."""
-    together = len(commands) > MANY and runtime.capabilities.relays
-    for key, some in itertools.groupby(commands, lambda command: together and _batch_key(command)):
-        group = list(some)
+    """Divide commands into batches, each of which is sent in one request.
+
+    A batch has a single command unless there are more than MANY commands and the master relays them over one connection.
+    """
+    can_batch = len(commands) > MANY and runtime.capabilities.relays
+
+    def key_of_batch(command: Command) -> str:
+        """Return a key that is equal for commands that may be sent together; empty for a command that waits or deletes."""
+        if not can_batch or type(command) is not Command or command.patience or command.text.startswith("del "):
+            return ""
+        return "publication" if isinstance(command.check, BackendIs) and command.check.published else "plain"
+
+    for key, adjacent in itertools.groupby(commands, key_of_batch):
+        group = list(adjacent)
         yield from [group] if key else ([command] for command in group)
 
 
-def _batch_key(command: Command) -> str:
-    """Return a key that is equal for commands that may be sent together; empty for a command that waits or deletes."""
-    if type(command) is not Command or command.patience or command.text.startswith("del "):
-        return ""
-    return "publication" if isinstance(command.check, BackendIs) and command.check.published else "plain"
-
-
 async def _send_batch(runtime: Runtime, batch: Sequence[Command], done: list[Command]) -> None:
-    """Send commands together. Appends to `done` those that HAProxy executed, even after a refused one. Raises like `Command.execute`."""
+    """Send commands together, and append the commands that HAProxy executed to `done`, even if it refused one before them.
+
+    Raises like `Command.execute`.
+    """
     if len(batch) == 1:
         await batch[0].execute(runtime)
         done.append(batch[0])
@@ -333,11 +339,11 @@ async def _send_batch(runtime: Runtime, batch: Sequence[Command], done: list[Com
             await command.execute(runtime)
             done.append(command)
         elif refusal is not None:
-            raise refused(refusal, command.text)
+            raise refusal_error(refusal, command.text)
 
 
 def _set(template: str, backend: str, server: str, *words: str | int, **shown: object) -> Command:
-    """Build a command that changes a server. `shown` are the members that a re-read must show; without them only the answer counts."""
+    """Build a command that changes a server. `shown`: the members of ServerState that a re-read must show, if any."""
     text = template.format(_path(backend, server), *map(argument, words))
     return Command(text, Shows(backend, server, tuple(shown.items())) if shown else None)
 

@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from operator import contains, itemgetter
 
@@ -33,7 +33,7 @@ class LineSink(ABC):
         self.start()
 
     def start(self) -> None:
-        """Discard what has arrived, because a new attempt to read the answer begins."""
+        """Discard the data that has arrived, because another attempt to read the answer begins."""
         self._rest = b""
 
     def take(self, data: bytes) -> None:
@@ -55,7 +55,7 @@ _ADDRESS = re.compile(rb"^0x[0-9a-f]+ ", re.MULTILINE)
 
 
 class EntriesDigest(LineSink):
-    """Computes the digest (`value`) of all entries in their order from the answer to `show map <name>` or `show acl <name>`."""
+    """Computes a digest (`value`) of all entries in the answer to `show map <name>` or `show acl <name>`. It depends on their order."""
 
     def start(self) -> None:
         super().start()
@@ -83,7 +83,13 @@ class MapDump(LineSink):
         self._pieces: list[bytes] = []
 
     def take_lines(self, lines: bytes) -> None:
-        self._pieces.append(_plain_entries(lines) or b"".join(_escaped_entries(lines)))
+        if plain := _plain_entries(lines):
+            self._pieces.append(plain)
+            return
+        for line in lines.decode("utf-8", "surrogateescape").split("\n"):
+            if line.startswith("0x"):
+                reference, key, value = (*line.split(" ", 2), "", "")[:3]
+                self._pieces.append(b'{"id":%b,"key":%b,"value":%b},' % (_json(reference), _json(key), _json(value)))
 
     @property
     def body(self) -> bytes:
@@ -92,7 +98,7 @@ class MapDump(LineSink):
 
 
 def _plain_entries(lines: bytes) -> bytes:
-    """Return the JSON of entries if each has exactly three words without characters that JSON escapes; otherwise empty bytes."""
+    """Return the JSON of entries. Return empty bytes if an entry has a word that JSON escapes, or more or less than three words."""
     count = lines.count(b"\n") + 1
     if len(lines.translate(None, _PLAIN)) != count - 1 or lines.count(b" ") != 2 * count:
         return b""
@@ -104,13 +110,6 @@ def _plain_entries(lines: bytes) -> bytes:
     woven[::2] = words
     woven[3::4] = [_VALUE] * count
     return b"".join([_ID, b"".join(woven).replace(b"\n", _END + _ID), _END])
-
-
-def _escaped_entries(lines: bytes) -> Iterator[bytes]:
-    for line in lines.decode("utf-8", "surrogateescape").split("\n"):
-        if line.startswith("0x"):
-            reference, key, value = (*line.split(" ", 2), "", "")[:3]
-            yield b'{"id":%b,"key":%b,"value":%b},' % (_json(reference), _json(key), _json(value))
 
 
 STATISTICS_HEAD = "# pxname,"
@@ -154,7 +153,7 @@ class StatisticsDump(LineSink):
         self.objects += [made for row in rows if row and (made := convert(row))]
 
     def answer(self, address: str) -> bytes:
-        """Return the body of the API's answer, without `stats` if there are no rows."""
+        """Return the body of the API's answer. It has no `stats` if there are no rows."""
         stats = b',"stats":[%b]' % b",".join(self.objects) if self.objects else b""
         return b'{"runtimeAPI":%b%b}\n' % (_json(address), stats)
 
@@ -178,7 +177,7 @@ class RowConverter:
         self._templates: dict[bytes, bytes] = {}
 
     def convert_plain(self, line: bytes) -> bytes:
-        """Return the JSON of a row in which neither CSV nor JSON escapes anything."""
+        """Return the JSON of a row that has neither quoted cells nor characters that JSON escapes."""
         if line.count(b",") < self._commas:
             return b""
         cells = line.split(b",", self._last)
@@ -188,16 +187,15 @@ class RowConverter:
         filled = bytes(map(bool, values))
         template = self._templates.get(filled)
         if template is None:
-            template = self._templates[filled] = b"".join([member for member, there in zip(self._members, filled, strict=True) if there])[
-                1:
-            ]
+            members = b"".join([member for member, is_filled in zip(self._members, filled, strict=True) if is_filled])
+            template = self._templates[filled] = members.removeprefix(b",")
         kind, service, proxy = self._about(cells)
         if kind not in _KINDS or (self._wanted and not self._is_wanted(kind, service.decode(), proxy.decode())):
             return b""
         return _OBJECTS[kind] % (b'"%b"' % proxy, b'"%b"' % service, template % tuple(filter(None, values)))
 
     def convert(self, line: bytes) -> bytes:
-        """Return the JSON of any row. HAProxy quotes a cell that contains a comma or a quote."""
+        """Return the JSON of any row."""
         cells = next(csv.reader([line.decode("utf-8", "surrogateescape")]))
         if len(cells) <= self._commas:
             return b""

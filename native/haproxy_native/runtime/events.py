@@ -39,7 +39,7 @@ class NoEvents(Exception):
 
 
 class EventListener:
-    """Calls `hear` with each event once, in order. `hear` must neither block nor raise."""
+    """Calls `hear` with each event of the worker once, in order. `hear` must neither block nor raise."""
 
     def __init__(self, runtime: Runtime, hear: Callable[[HAProxyEvent], None], *, longest_pause: float = LONGEST_PAUSE) -> None:
         self.runtime, self._hear, self._longest = runtime, hear, longest_pause
@@ -81,7 +81,7 @@ class EventListener:
                 is_reported = True
 
     async def _events(self) -> AsyncIterator[HAProxyEvent]:
-        """Yield events until the worker closes the connection; none if HAProxy has no such command, or there is no master."""
+        """Yield events until the worker closes the connection. Yield nothing if HAProxy has no such command, or there is no master."""
         master, self._was_there = self.runtime.configured_master, False
         if master is None or not self.runtime.capabilities.may_report_events:
             return
@@ -111,7 +111,7 @@ class EventListener:
 
 
 def event(message: bytes) -> HAProxyEvent:
-    """Parse one message with its NUL. Raises NoEvents for a refusal, ValueError for any other text that is no event."""
+    """Parse one message, which ends in NUL. Raises NoEvents for a refusal, and ValueError for any other text that is no event."""
     text = message.decode(errors="replace").rstrip("\0").lstrip("\n").removeprefix("<0>").rstrip("\n")
     if _REFUSED.match(text):
         raise NoEvents(text)

@@ -17,7 +17,7 @@ from haproxy_native.errors import BadValue, Place, RuntimeAbsent, RuntimeConflic
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.responses import refused
+from haproxy_native.runtime.responses import refusal_error
 
 # A piece of a payload, in bytes, which every socket of every version accepts.
 CHUNK = 8_000
@@ -52,7 +52,7 @@ async def replace_list(runtime: Runtime, form: str, name: str, fill: Callable[[s
         answer = await runtime.send(prepare)
         created = _VERSION.match(answer)
         if not created:
-            raise refused(answers.first_words(answer), prepare)
+            raise refusal_error(answers.first_words(answer), prepare)
         version = f"@{created[1]} {name}"
         try:
             await fill(form.format("add", version))
@@ -116,7 +116,7 @@ async def find_entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
     lookups = [(line, _LOOKED_UP.match(line)) for line in answer.split("\n")]
     for line, lookup in lookups:
         if lookup is None:
-            raise refused(answer.strip(), command)
+            raise refusal_error(answer.strip(), command)
         if match := exact.fullmatch(line, lookup.end()):
             return MapEntry(key, match[1])
     if any(lookup and lookup[1] == "str" and lookup[0].endswith("no") for _, lookup in lookups):
@@ -126,7 +126,7 @@ async def find_entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
 
 @dataclass(frozen=True)
 class AddEntry:
-    """Appends an entry. An empty key or value is sent as it is, so that HAProxy refuses it in its own words."""
+    """Appends an entry. An empty key or value is sent to HAProxy, which refuses it with its own message."""
 
     name: str
     key: str
@@ -167,8 +167,8 @@ class SetEntry:
 
     async def apply(self, runtime: Runtime) -> None:
         await runtime.execute(self.command)
-        now = await find_entry(runtime, self.name, self.key)
-        if now is None or now.value != self.value:
+        entry = await find_entry(runtime, self.name, self.key)
+        if entry is None or entry.value != self.value:
             raise RuntimeRefused(f"unable to parse '{self.value}'.", self.command)
 
     async def undo(self, runtime: Runtime) -> None:
@@ -372,7 +372,7 @@ class ReplacePatterns:
             commands = [f"{adding} {argument(pattern)}" for pattern in self.patterns]
             for command, answer in zip(commands, await runtime.send_each(commands), strict=True):
                 if (refusal := answers.refusal(answer)) is not None:
-                    raise refused(refusal, command)
+                    raise refusal_error(refusal, command)
 
         await replace_list(runtime, ACL_COMMAND, _acl_argument(self.name), fill)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime import responses as answers
-from haproxy_native.runtime.responses import DENIED, Processes, denied
+from haproxy_native.runtime.responses import DENIED, Processes, denial_error
 from haproxy_native.runtime.socket import Pulse, Socket, parse_address
 
 POLL = 0.02
@@ -29,7 +29,7 @@ class ReloadAnswer:
 
     @property
     def is_busy(self) -> bool:
-        """Whether the master is reloading for another client, and did not read the file for this request."""
+        """Whether the master was busy with another client's reload, and so did not read the file for this request."""
         return self.success is False and self.log.startswith(_BUSY)
 
 
@@ -50,7 +50,7 @@ class Master:
         before = await self.processes()
         answer = await self._socket.send("reload")
         if answer == DENIED:
-            raise denied(self.path, (await self._socket.send("show cli level")).strip(), "reload", of_master=True)
+            raise denial_error(self.path, (await self._socket.send("show cli level")).strip(), "reload", of_master=True)
         verdict, _, log = f"{answer}\n".partition("\n--\n")
         if verdict.startswith("Success="):
             return ReloadAnswer(verdict.strip() == "Success=1", log)
@@ -76,20 +76,22 @@ class Master:
         return "" if answer.startswith((answers.UNKNOWN, DENIED)) else answer
 
     async def outcome(self, before: Processes, patience: float) -> bool | None:
-        """Wait up to `patience` seconds for the end of a reload, and return whether it succeeded.
+        """Wait up to `patience` seconds for the end of a reload. Return whether the reload succeeded; None if that is still unknown.
 
-        `before`: the processes before the reload. Returns None if the outcome is still unknown, or if no reload begins within a second.
+        `before`: the processes before the reload. Also returns None if no reload begins within MISSED_SECONDS.
         """
         clock = asyncio.get_running_loop().time
         began = clock()
         while clock() < began + patience:
-            now = None
+            processes = None
             # While the master re-executes itself, it does not answer, and it may lose a request that has just arrived.
             with suppress(RuntimeAbsent):
-                now = await self._processes(Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True, pulse=self._pulse))
-            verdict = judge(before, now) if now else None
+                processes = await self._processes(
+                    Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), master=True, pulse=self._pulse)
+                )
+            verdict = judge(before, processes) if processes else None
             # Only the master is compared: old workers may exit without a reload.
-            if verdict is not None or (now and now.master == before.master and clock() >= began + MISSED_SECONDS):
+            if verdict is not None or (processes and processes.master == before.master and clock() >= began + MISSED_SECONDS):
                 return verdict
             await asyncio.sleep(POLL)
         return None
@@ -122,12 +124,12 @@ class ReloadWatch:
             self._connection.abort()
 
 
-def judge(before: Processes, now: Processes) -> bool | None:
-    """Return whether a reload between two states has succeeded; None if the states show no finished reload."""
-    if not now.master or not before.master:
+def judge(before: Processes, after: Processes) -> bool | None:
+    """Return whether a reload between two observations of the processes has succeeded; None if they show no finished reload."""
+    if not after.master or not before.master:
         return None
-    if now.master.pid == before.master.pid and now.master.reloads <= before.master.reloads:
+    if after.master.pid == before.master.pid and after.master.reloads <= before.master.reloads:
         return None
-    if any(worker.pid not in before.pids for worker in now.workers):
+    if any(worker.pid not in before.pids for worker in after.workers):
         return True
-    return False if now.master.failed else None
+    return False if after.master.failed else None

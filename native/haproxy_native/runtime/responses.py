@@ -2,7 +2,7 @@
 
 The protocol has no status: the answer to a change is a text, usually an empty one. So an answer is a refusal unless it is empty or one of a
 few texts that mean success (`refusal`; measured on 2.6, 2.8, 3.0 and 3.2). The words of a refusal then determine whether it means missing,
-taken, a conflict, or denied (`refused`), because the HTTP status depends on that.
+taken, a conflict, or denied (`refusal_error`), because the HTTP status depends on that.
 """
 
 import csv
@@ -32,7 +32,7 @@ _HALF_DONE = re.compile(r"(?i)invalid|can't|cannot|problem|incompatible|not supp
 
 
 def refusal(answer: str) -> str | None:
-    """Return HAProxy's words if it refused a change; None if it made the change."""
+    """Return HAProxy's message if HAProxy refused a change; None if it made the change."""
     text = answer.strip()
     if not text or _DONE.match(text) or _LAST_DONE.match(text.splitlines()[-1]) or _ADDED.search(text):
         return None
@@ -42,7 +42,7 @@ def refusal(answer: str) -> str | None:
 
 
 def first_words(text: str) -> str:
-    """Return the text of a refusal. The refusal of an unknown command loses the list of all commands, which follows its first line."""
+    """Return the text of a refusal. If HAProxy does not know the command, omit the list of all commands that follows the first line."""
     return text.splitlines()[0] if text.startswith(UNKNOWN) else text.strip()
 
 
@@ -143,7 +143,7 @@ _WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])|-")
 
 
 def process_info(facts: Mapping[str, str], known: frozenset[str]) -> dict[str, Any]:
-    """Return the values of `show info` with the API's names and types, as far as `known` contains the name.
+    """Return the values of `show info` with the API's names and types. Omits names that are not in `known`.
 
     `release_date` is always present.
     """
@@ -230,16 +230,18 @@ _FOR_OPERATORS = re.compile(
 _LONGEST = 80
 
 
-def refused(answer: str, command: str) -> RuntimeRefused:
+def refusal_error(answer: str, command: str) -> RuntimeRefused:
     """Return the error for a refused command. The words of the answer determine its class (`KINDS`)."""
     words = _QUOTED.sub("''", answer)
     return next((kind for kind, known in KINDS if known.search(words)), RuntimeRefused)(answer, command)
 
 
-def denied(place: str, level: str, command: str, *, of_master: bool = False) -> RuntimeDenied:
-    """Return the error for a command that the level of the socket at `place` does not permit."""
+def denial_error(address: str, level: str, command: str, *, of_master: bool = False) -> RuntimeDenied:
+    """Return the error for a command that the level of a socket does not permit. `address`: the address of the socket."""
     needed = "operator" if level == "user" and _FOR_OPERATORS.match(command) else "admin"
-    where = f'"-S {place},level,{needed}" of the start command' if of_master else f'"stats socket {place} level {needed}"'
+    where = f'"-S {address},level,{needed}" of the start command' if of_master else f'"stats socket {address} level {needed}"'
     shown = command if len(command) <= _LONGEST else f"{command[:_LONGEST]}..."
     has = f"has level {level}" if level else "has a lower level"
-    return RuntimeDenied(f"HAProxy denies [{shown}]: socket {place} {has}, and this needs level {needed}; give it that level with {where}")
+    return RuntimeDenied(
+        f"HAProxy denies [{shown}]: socket {address} {has}, and this needs level {needed}; give it that level with {where}"
+    )

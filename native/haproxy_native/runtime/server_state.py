@@ -63,7 +63,7 @@ class ServerState:
 
     @property
     def admin_state(self) -> str:
-        """`maint`, `drain` or `ready`, whatever the cause."""
+        """`maint`, `drain` or `ready`, whatever has set the state."""
         return admin_state(self.admin)
 
     @property
@@ -75,12 +75,12 @@ class ServerState:
 
     @property
     def settings(self) -> str:
-        """The settings that can be overridden in the process alone, as one text for comparisons."""
+        """The settings that can be overridden in the process alone, as one text. Two servers with equal settings have equal texts."""
         return f"{self.address} {self.port} {self.uweight} {self.forced_state}"
 
     @property
     def compared(self) -> tuple[object, ...]:
-        """All values that the configuration or a command determines, without results of checks, for comparisons."""
+        """All values that the configuration or a command determines, without results of checks. Equal if nothing was changed."""
         decided = self.admin, self.uweight, self.address, self.port, self.fqdn, self.use_ssl
         checks = self.check_state & (CONFIGURED | ENABLED), self.agent_state & (CONFIGURED | ENABLED)
         return (*decided, self.set_health, *checks, self.check_addr, self.check_port, self.agent_addr, self.agent_port)
@@ -127,15 +127,13 @@ def server_states(text: str) -> list[ServerState]:
     states = []
     if format_.strip() == FORMAT:
         for line in lines:
-            columns = line.split(" ")
-            if not line.startswith("#") and len(columns) >= COLUMNS:
-                with suppress(ValueError):
-                    states.append(_row(columns))
+            c = line.split(" ")
+            if line.startswith("#") or len(c) < COLUMNS:
+                continue
+            with suppress(ValueError):
+                states.append(ServerState(
+                    int(c[0]), c[1], int(c[2]), c[3], c[4], int(c[5]), int(c[6]), int(c[7]), int(c[8]), int(c[9]), int(c[10]), int(c[11]),
+                    int(c[12]), int(c[13]), int(c[14]), int(c[15]), int(c[16]), c[17], int(c[18]), c[19], c[20] == "1", int(c[21]), c[22],
+                    c[23], int(c[24]),
+                ))  # fmt: skip
     return states
-
-
-def _row(c: list[str]) -> ServerState:
-    return ServerState(
-        int(c[0]), c[1], int(c[2]), c[3], c[4], int(c[5]), int(c[6]), int(c[7]), int(c[8]), int(c[9]), int(c[10]), int(c[11]), int(c[12]),
-        int(c[13]), int(c[14]), int(c[15]), int(c[16]), c[17], int(c[18]), c[19], c[20] == "1", int(c[21]), c[22], c[23], int(c[24]),
-    )  # fmt: skip

@@ -87,36 +87,34 @@ class DumpLock:
 
         A dump runs to its end even if the caller is cancelled.
         """
-        if any(map(_DELETION.match, commands)):
-            return await self._run_deletion(work)
-        if not any(map(_DUMP.match, commands)):
+        is_deletion = any(map(_DELETION.match, commands))
+        if not is_deletion and not any(map(_DUMP.match, commands)):
             return await work()
         await self._wait_until(lambda: not self._is_deleting)
+        if is_deletion:
+            self._is_deleting = True
+            try:
+                await self._wait_until(lambda: not self._dumps)
+                return await work()
+            finally:
+                self._is_deleting = False
+                self._changed.set()
+
+        def end_dump(task: asyncio.Task[Any]) -> None:
+            self._dumps.discard(task)
+            self._changed.set()
+            # The caller may have been cancelled, and asyncio warns of an exception that nobody retrieves.
+            task.cancelled() or task.exception()
+
         task = asyncio.create_task(work())
         self._dumps.add(task)
-        task.add_done_callback(self._end_dump)
+        task.add_done_callback(end_dump)
         return await asyncio.shield(task)
-
-    async def _run_deletion(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        await self._wait_until(lambda: not self._is_deleting)
-        self._is_deleting = True
-        try:
-            await self._wait_until(lambda: not self._dumps)
-            return await work()
-        finally:
-            self._is_deleting = False
-            self._changed.set()
 
     async def _wait_until(self, is_free: Callable[[], bool]) -> None:
         while not is_free():
             self._changed.clear()
             await self._changed.wait()
-
-    def _end_dump(self, task: asyncio.Task[Any]) -> None:
-        self._dumps.discard(task)
-        self._changed.set()
-        # The caller may have been cancelled, and asyncio warns of an exception that nobody retrieves.
-        task.cancelled() or task.exception()
 
 
 # How long to wait, in seconds, for a process that has been silent for a whole timeout.
@@ -146,14 +144,14 @@ class Pulse:
         return max(min(SILENT_SECONDS, timeout), timeout - self._silence)
 
     def missed(self, sent: float) -> None:
-        """Record that a request ends now without an answer, also if it was cancelled. `sent`: event loop time when it was sent."""
+        """Record that a request ends without an answer, or was cancelled. `sent`: the event loop time when the request was sent."""
         now = asyncio.get_running_loop().time()
         if sent >= self._last_answer:
             self._silence = max(now - sent, self._silence + now - max(sent, self._last_miss))
             self._last_miss = now
 
     def answered(self) -> None:
-        """Record an answer, even a refusal to connect."""
+        """Record that the process has answered a request, or refused a connection."""
         self._silence, self._last_answer = 0.0, asyncio.get_running_loop().time()
 
 
@@ -272,12 +270,12 @@ class Socket:
         self._one_at_a_time = asyncio.Lock()
 
     async def send(self, command: str, payload: str | None = None, sink: AnswerSink | None = None) -> str:
-        """Send one command, and return its answer without trailing line feeds; with a `sink` only the beginning of the answer.
+        """Send one command, and return its answer without trailing line feeds. With a `sink`, return only the beginning of the answer.
 
         Empty lines of a payload are removed, because an empty line ends a payload.
 
-        Raises BadRequest for more than one command, RuntimeRefused for too many words, and RequestTooLong, all of them before anything is
-        sent. Raises RuntimeAbsent if there is no answer; after a timeout its cause is a TimeoutError.
+        Before anything is sent, raises BadRequest for more than one command, RuntimeRefused for too many words, and RequestTooLong. Raises
+        RuntimeAbsent if there is no answer; after a timeout its cause is a TimeoutError.
         """
         return _without_severity((await self._answer(self._request([command], payload), [command], sink)).strip("\n"))
 
@@ -289,27 +287,24 @@ class Socket:
         result: list[str] = []
         # All commands are encoded before the first is sent: if one is invalid, nothing is sent.
         for batch, request in await run_in_thread_if(len(commands) > MANY, self._requests, commands, relayed=relayed):
-            answers = [_without_severity(answer) for answer in _split(await self._answer(request, batch))]
+            answers = [_without_severity(answer) for answer in _split_answers(await self._answer(request, batch))]
             if len(answers) != len(batch):
                 raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(batch)} commands", sent=True)
             result += answers
         return result
 
     def _requests(self, commands: Sequence[str], *, relayed: bool) -> list[tuple[list[str], bytes]]:
-        return [(batch, self._request(batch, None, relayed=relayed)) for batch in self._batches(commands)]
-
-    def _batches(self, commands: Sequence[str]) -> Iterator[list[str]]:
-        batch: list[str] = []
+        """Divide commands into batches of about BATCH_BYTES. Return each batch with its request. Raises like `_request`."""
+        batches: list[list[str]] = []
         size = 0
         for command in commands:
             length = len(_encoded(self._prefix + command)) + 1
-            if batch and size + length > BATCH_BYTES:
-                yield batch
-                batch, size = [], 0
-            batch.append(command)
+            if not batches or size + length > BATCH_BYTES:
+                batches.append([])
+                size = 0
+            batches[-1].append(command)
             size += length
-        if batch:
-            yield batch
+        return [(batch, self._request(batch, None, relayed=relayed)) for batch in batches]
 
     def _request(self, commands: Sequence[str], payload: str | None, *, relayed: bool = False) -> bytes:
         for command in commands:
@@ -347,7 +342,7 @@ class Socket:
                 raise RuntimeAbsent(f"{self.address}: no answer, and too many connections wait for one") from full
             except OSError as failed:
                 self._pulse.answered()
-                raise RuntimeAbsent(f"{self.address}: {_reason(failed, self.address)}") from failed
+                raise RuntimeAbsent(f"{self.address}: {_why_unreachable(failed, self.address)}") from failed
         self._pulse.answered()
         text = answer.decode("utf-8", "surrogateescape")
         if error and not text and len(request) > WORKER_BYTES:
@@ -358,7 +353,7 @@ class Socket:
         return text
 
     async def _exchange(self, request: bytes, sink: AnswerSink | None) -> tuple[bytes, Exception | None]:
-        """Send a request, and return all bytes until HAProxy closes the connection, and the error that ended it, if any."""
+        """Send a request. Return all bytes of the answer, and the error that ended the connection, or None."""
         place = parse_address(self.address)
         if place is None:
             raise RuntimeAbsent(f"{self.address}: no address to connect to")
@@ -388,7 +383,7 @@ class Socket:
             raise RuntimeAbsent(f"{self.address}: the answer was cut short after {len(text)} characters", sent=True)
 
 
-def _split(text: str) -> Iterator[str]:
+def _split_answers(text: str) -> Iterator[str]:
     """Yield the answers to several commands, each of which ends in an empty line."""
     lines: list[str] = []
     for line in text.split("\n")[:-1]:
@@ -412,7 +407,7 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _reason(error: OSError, address: str) -> str:
+def _why_unreachable(error: OSError, address: str) -> str:
     place = parse_address(address)
     if isinstance(error, FileNotFoundError):
         return "no such file"

@@ -20,7 +20,7 @@ from haproxy_native.errors import BadValue, Place, RuntimeFailure
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.responses import refused
+from haproxy_native.runtime.responses import refusal_error
 
 _DATE = "%b %d %H:%M:%S %Y %Z"
 # The label of a line, and the member of the API's ssl_certificate with its value.
@@ -62,12 +62,15 @@ class CrtListRow:
 
 
 def parse_names(text: str) -> list[str]:
-    """Parse `show ssl cert` or `show ssl crl-file` to the names of the loaded files, without files of an open transaction."""
+    """Parse `show ssl cert` or `show ssl crl-file` to the names of the loaded files. A file that an open transaction adds is not loaded."""
     return [row.removeprefix("\\") for row in _committed(text)]
 
 
 def parse_open_transaction(text: str) -> str:
-    """Parse `show ssl ...` to the name of the file in the open transaction, which may be another client's; empty if there is none."""
+    """Return the name of the file whose transaction is open, from an answer to `show ssl ...`; empty if none is open.
+
+    The transaction may belong to another client.
+    """
     rows = text.splitlines()
     return rows[rows.index("# transaction") + 1].removeprefix("*").partition(" - ")[0] if "# transaction" in rows[:-1] else ""
 
@@ -108,8 +111,21 @@ def parse_certificate(text: str) -> dict[str, Any]:
 def parse_crl_entries(text: str) -> list[dict[str, Any]]:
     """Parse `show ssl crl-file NAME` to the API's ssl_crl_entry objects, one for each revocation list in the file."""
     head, *parts = re.split(r"^Certificate Revocation List #\d+:$", text, flags=re.MULTILINE)
-    about = {"storage_name": _value(head, "Filename"), "status": _value(head, "Status")}
-    return [_revocation_list(part) | about for part in parts]
+    entries: list[dict[str, Any]] = []
+    for part in parts:
+        version = re.search(r"^Version (\S+)", part, re.MULTILINE)
+        revoked = [{"serial_number": serial, "revocation_date": _date(date)} for serial, date in _REVOKED.findall(part)]
+        members = {
+            "version": version[1] if version else "",
+            "signature_algorithm": _value(part, "Signature Algorithm"),
+            "issuer": _value(part, "Issuer"),
+            "last_update": _date(_value(part, "Last Update") or _value(part, "This Update")),
+            "next_update": _date(_value(part, "Next Update")),
+            "revoked_certificates": revoked,
+        }
+        entry: dict[str, Any] = {name: value for name, value in members.items() if value}
+        entries.append(entry | {"storage_name": _value(head, "Filename"), "status": _value(head, "Status")})
+    return entries
 
 
 def parse_authorities(text: str) -> list[tuple[str, str, str]]:
@@ -124,19 +140,6 @@ def parse_revocations(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
     serials = [tuple(sorted(re.findall(r"^\s*Serial Number: (\S+)", part, re.MULTILINE))) for part in parts]
     dates = [[_value(part, "Last Update") or _value(part, "This Update"), _value(part, "Next Update")] for part in parts]
     return [(_date_time(last), _date_time(following), each) for (last, following), each in zip(dates, serials, strict=True)]
-
-
-def _revocation_list(text: str) -> dict[str, Any]:
-    version = re.search(r"^Version (\S+)", text, re.MULTILINE)
-    members = {
-        "version": version[1] if version else "",
-        "signature_algorithm": _value(text, "Signature Algorithm"),
-        "issuer": _value(text, "Issuer"),
-        "last_update": _date(_value(text, "Last Update") or _value(text, "This Update")),
-        "next_update": _date(_value(text, "Next Update")),
-        "revoked_certificates": [{"serial_number": serial, "revocation_date": _date(date)} for serial, date in _REVOKED.findall(text)],
-    }
-    return {name: value for name, value in members.items() if value}
 
 
 def _value(text: str, label: str) -> str:
@@ -154,7 +157,7 @@ def _committed(text: str) -> list[str]:
 
 
 def _date_time(text: str) -> str:
-    """Convert a date of OpenSSL to RFC 3339 with milliseconds; any other text stays as it is."""
+    """Convert a date of OpenSSL to RFC 3339 with milliseconds. Return any other text unchanged."""
     try:
         return datetime.strptime(text, _DATE).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     except ValueError:
@@ -199,11 +202,24 @@ async def show(runtime: Runtime, kind: TlsFileKind, name: str = "", index: int |
 
 async def create(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
     """Create a file. If this raises RuntimeRefused, the name is still unused."""
-    await _run_to_its_end(_create(runtime, kind, name, pem))
+
+    async def create_and_fill() -> None:
+        await _do(runtime, kind, "new", name)
+        try:
+            await _fill(runtime, kind, "set", name, pem)
+        except RuntimeFailure:
+            with suppress(RuntimeFailure):
+                await _do(runtime, kind, "del", name)
+            raise
+
+    await _run_to_its_end(create_and_fill())
 
 
 async def replace(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
-    """Replace a file's content from the next handshake on. If this raises RuntimeRefused, the former content is still in use."""
+    """Replace the content of a file. It is used from the next handshake on.
+
+    If this raises RuntimeRefused, the former content is still in use.
+    """
     await _run_to_its_end(_fill(runtime, kind, "set", name, pem))
 
 
@@ -218,20 +234,10 @@ async def delete(runtime: Runtime, kind: TlsFileKind, name: str) -> None:
 
 
 async def _run_to_its_end(work: Coroutine[None, None, None]) -> None:
-    """Run `work` to its end even if the request is cancelled: a transaction that stays open would block every other one."""
+    """Run `work` to its end even if the request is cancelled, because an open transaction blocks the transactions of all other clients."""
     task = asyncio.create_task(work)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.shield(task)
-
-
-async def _create(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
-    await _do(runtime, kind, "new", name)
-    try:
-        await _fill(runtime, kind, "set", name, pem)
-    except RuntimeFailure:
-        with suppress(RuntimeFailure):
-            await _do(runtime, kind, "del", name)
-        raise
 
 
 async def _fill(runtime: Runtime, kind: TlsFileKind, verb: str, name: str, pem: str) -> None:
@@ -254,7 +260,7 @@ async def _do(runtime: Runtime, kind: TlsFileKind, verb: str, name: str, pem: st
     command = kind.command(verb, name)
     answer = await runtime.send(command, pem)
     if not _DONE[verb].search(answer):
-        raise refused(answers.first_words(answer), command)
+        raise refusal_error(answers.first_words(answer), command)
     return answer
 
 
@@ -285,13 +291,13 @@ async def add_crt_list_entry(runtime: Runtime, name: str, file: str, options: st
         payload = " ".join([file, *([f"[{options}]"] if options else []), *filters])
     answer = await runtime.send(command, payload)
     if not _CRT_LIST_ADDED.search(answer):
-        raise refused(answers.first_words(answer), command)
+        raise refusal_error(answers.first_words(answer), command)
 
 
 async def delete_crt_list_entry(runtime: Runtime, name: str, file: str, line: int | None = None) -> None:
-    """Delete an entry. Raises RuntimeRefused, also if the certificate has several entries and no line says which."""
+    """Delete an entry. `line` is needed if the certificate has several entries: without it HAProxy refuses. Raises RuntimeRefused."""
     which = argument(file) + (f":{line}" if line else "")
     command = f"del ssl crt-list {argument(name)} {which}"
     answer = await runtime.send(command)
     if not _CRT_LIST_DELETED.search(answer):
-        raise refused(answers.first_words(answer), command)
+        raise refusal_error(answers.first_words(answer), command)

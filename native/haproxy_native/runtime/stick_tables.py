@@ -45,16 +45,19 @@ def parse_tables(text: str) -> Iterator[Table]:
 
 
 def parse_entries(text: str, known: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Parse `show table <name>` to entries: `id`, `key`, `use` if the entry is in use, `exp` in milliseconds, and data types in `known`."""
+    """Parse `show table <name>` to entries, whose data types are limited to `known`.
+
+    An entry has `id`, `key`, `exp` in milliseconds, and `use` if it is in use.
+    """
     for line in text.split("\n"):
         if match := _ENTRY.fullmatch(line):
-            entry: dict[str, Any] = {"id": match["id"], "key": unescaped(match["key"]), "exp": int(match["exp"])}
+            entry: dict[str, Any] = {"id": match["id"], "key": unescape(match["key"]), "exp": int(match["exp"])}
             if match["use"] == "1":
                 entry["use"] = True
             yield entry | {match_["name"]: int(match_["value"]) for match_ in _DATUM.finditer(match["data"]) if match_["name"] in known}
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """Undo the escapes that HAProxy prints in a key."""
     if "\\" not in text:
         return text
@@ -63,26 +66,22 @@ def unescaped(text: str) -> str:
 
 
 def can_be_sent(kind: str, key: str) -> bool:
-    """Return whether a command can name this key. For any other key all entries of the table have to be read."""
+    """Return whether a command can name this key. If not, the caller has to read all entries of the table."""
     return kind in KEYED and not _UNSENDABLE.search(key)
 
 
 def stored_key(kind: str, key: str) -> str:
-    """Return a key as a table of that type stores it; IPv6 tables store IPv4 clients as IPv4-mapped addresses.
+    """Return a key as a table of this type stores it; IPv6 tables store IPv4 clients as IPv4-mapped addresses.
 
-    Raises BadValue for a malformed key, which some versions read as 0.0.0.0 or 0. Also raises it for a type whose keys no command can name:
-    HAProxy refuses such a command, and creates the entry nevertheless.
+    Raises BadValue for a malformed key, which some versions read as 0.0.0.0 or 0. Also raises BadValue if no command can name the keys of
+    this type: HAProxy refuses such a command, but creates the entry nevertheless.
     """
     if kind not in KEYED:
         raise _bad_key(f"the key of an entry can be sent to tables of type {', '.join(KEYED)} only, and this one is of type {kind}")
-    if kind in ("ip", "ipv6"):
-        return _stored_address(kind, key)
     if kind == "integer" and not (key.isascii() and key.isdecimal() and int(key) <= MOST):
         raise _bad_key(f"the keys of this table are integers from 0 to {MOST}, not {key!r}")
-    return key
-
-
-def _stored_address(kind: str, key: str) -> str:
+    if kind not in ("ip", "ipv6"):
+        return key
     address: IPv4Address | IPv6Address | None = None
     # Python would accept a scope.
     if "%" not in key:
@@ -103,10 +102,10 @@ def _bad_key(detail: str) -> BadValue:
 
 
 def explain_refusal(error: RuntimeRefused, members: Iterable[str], capabilities: Capabilities, *, has_key: bool) -> RuntimeRefused:
-    """Return the error to raise for refused data.
+    """Return the error to raise if HAProxy has refused the data of an entry.
 
     If a member is an array element and this HAProxy sets only the first element, the error names the first version that sets any.
-    `has_key`: whether the table has the key after the refusal, which HAProxy creates before it reads the data.
+    `has_key`: whether the table has the key after the refusal: HAProxy creates the entry before it reads the data.
     """
     text = error.answer.rstrip(" .")
     if not capabilities.sets_array_elements and any("[" in member for member in members):

@@ -1,11 +1,11 @@
 """Verify the effects of commands, by reading the servers, backends and limits that HAProxy shows afterwards.
 
-Each command has a `Check`, the state that must be visible afterwards. `prove` gets the checks of a whole change, and reads each backend
-only once.
+Each command has a `Check`, the state that must be visible afterwards. `verify_checks` gets the checks of a whole change, and reads each
+backend only once.
 """
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -60,12 +60,13 @@ class BackendIs:
 Check = Shows | Gone | Limit | BackendIs
 
 
-async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]], *, patience: float = 0.0) -> None:
+async def verify_checks(runtime: Runtime, changes: Sequence[tuple[str, Check]], *, patience: float = 0.0) -> None:
     """Verify the checks of a change. Raises RuntimeUnverified with the first command whose effect HAProxy does not show.
 
-    `changes`: pairs (command, check). Of several checks of one member, only the last one must pass, because a change may put a server out
-    of service and back. Servers are read again for up to `patience` seconds until they pass.
+    `changes`: pairs (command, check). If several checks concern one member, only the last one must pass, because a change may put a server
+    out of service and back. Servers are read again for up to `patience` seconds until their checks pass.
     """
+    # The expected members of each server; the empty name stands for its existence.
     servers: dict[tuple[str, str], dict[str, tuple[str, object]]] = {}
     limits: dict[tuple[str, str], tuple[str, Limit]] = {}
     backends: dict[str, tuple[str, BackendIs]] = {}
@@ -74,45 +75,33 @@ async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]], *, patie
             limits[check.proxy, check.server] = (command, check)
         elif isinstance(check, BackendIs):
             backends[check.name] = (command, check)
+        elif isinstance(check, Gone):
+            servers[check.backend, check.server] = {"": (command, False)}
         else:
-            _expect(servers, command, check)
-    await _prove_backends(runtime, backends)
-    await _prove_servers(runtime, servers, patience)
+            expected = servers.setdefault((check.backend, check.server), {})
+            expected[""] = (command, True)
+            expected.update((member, (command, value)) for member, value in check.members)
+    if backends:
+        only = argument(next(iter(backends))) if len(backends) == 1 else "-1"
+        shown = {row["pxname"]: row["status"] for row in answers.table(await runtime.send(f"show stat {only} {BACKENDS} -1"))}
+        for name, (command, backend) in backends.items():
+            is_published = not shown[name].endswith(_UNPUBLISHED) if name in shown else None
+            if is_published is not backend.published:
+                states = f"{_BACKEND_STATES[is_published]}, not {_BACKEND_STATES[backend.published]}"
+                raise RuntimeUnverified(f"HAProxy accepted it, but backend {name} is {states}", command)
+    await _verify_servers(runtime, servers, patience)
     for command, limit in limits.values():
-        await _prove_limit(runtime, command, limit)
+        await _verify_limit(runtime, command, limit)
 
 
-def _expect(servers: dict[tuple[str, str], dict[str, tuple[str, object]]], command: str, check: Shows | Gone) -> None:
-    """Record a check of a server. The empty member name stands for its existence."""
-    key = (check.backend, check.server)
-    if isinstance(check, Gone):
-        servers[key] = {"": (command, False)}
-        return
-    expected = servers.setdefault(key, {})
-    expected[""] = (command, True)
-    expected.update((member, (command, value)) for member, value in check.members)
-
-
-async def _prove_backends(runtime: Runtime, backends: Mapping[str, tuple[str, BackendIs]]) -> None:
-    if not backends:
-        return
-    only = argument(next(iter(backends))) if len(backends) == 1 else "-1"
-    shown = {row["pxname"]: row["status"] for row in answers.table(await runtime.send(f"show stat {only} {BACKENDS} -1"))}
-    for name, (command, check) in backends.items():
-        is_published = not shown[name].endswith(_UNPUBLISHED) if name in shown else None
-        if is_published is not check.published:
-            now, wanted = _BACKEND_STATES[is_published], _BACKEND_STATES[check.published]
-            raise RuntimeUnverified(f"HAProxy accepted it, but backend {name} is {now}, not {wanted}", command)
-
-
-async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]], patience: float) -> None:
+async def _verify_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]], patience: float) -> None:
     deadline = asyncio.get_running_loop().time() + patience
     while True:
         rows = await server_rows(runtime, {backend for backend, _ in servers})
         problems = (
             problem
             for (backend, server), expected in servers.items()
-            for problem in _problems(f"{backend}/{server}", rows[backend].get(server), expected)
+            for problem in _differences(f"{backend}/{server}", rows[backend].get(server), expected)
         )
         if (unseen := next(problems, None)) is None:
             return
@@ -123,7 +112,10 @@ async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[s
 
 
 async def is_disabled(runtime: Runtime, backend: str) -> bool:
-    """Return whether the configuration disables a backend: the worker has it, but `show stat` omits it. False if it does not exist."""
+    """Return whether the configuration disables a backend; False if the backend does not exist.
+
+    The worker has a disabled backend, but `show stat` omits it.
+    """
     # If a frontend has the same name, HAProxy may find only the frontend by that name; `-1` lists all proxies.
     for proxies in (argument(backend), "-1"):
         if any(row["pxname"] == backend for row in answers.table(await runtime.send(f"show stat {proxies} {BACKENDS} -1"))):
@@ -165,16 +157,16 @@ def parse_limits(text: str) -> Iterator[tuple[tuple[str, str], int]]:
             yield (columns[0], columns[1]), int(columns[place] or 0)
 
 
-def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str, object]]) -> Iterator[tuple[str, str]]:
+def _differences(name: str, row: ServerState | None, expected: dict[str, tuple[str, object]]) -> Iterator[tuple[str, str]]:
     command, exists = expected[""]
     if row is None or not exists:
         if exists or row:
             yield command, f"there is no {name}" if exists else f"{name} is still there"
         return
     for member, (command, value) in expected.items():
-        now = getattr(row, member) if member else True
-        if not is_same(value, now):
-            yield command, f"{member} of {name} is {now}, not {value}"
+        shown = getattr(row, member) if member else True
+        if not is_same(value, shown):
+            yield command, f"{member} of {name} is {shown}, not {value}"
 
 
 def holds(row: ServerState, check: Shows) -> bool:
@@ -183,23 +175,21 @@ def holds(row: ServerState, check: Shows) -> bool:
 
 
 def is_same(expected: object, shown: object) -> bool:
-    """Compare values. HAProxy and Python may write one address differently, such as `::ffff:192.0.2.1`."""
+    """Return whether two values are equal. HAProxy and Python may write an address differently, such as `::ffff:192.0.2.1`."""
     if isinstance(expected, IPv4Address | IPv6Address):
         with suppress(ValueError):
             return ip_address(str(shown)) == expected
     return expected == shown
 
 
-async def _prove_limit(runtime: Runtime, command: str, limit: Limit) -> None:
+async def _verify_limit(runtime: Runtime, command: str, limit: Limit) -> None:
     row, kind = (limit.server, SERVERS) if limit.server else ("FRONTEND", FRONTENDS)
-    shown = await _limit(runtime, argument(limit.proxy), limit.proxy, row, kind)
-    if shown is None:
-        # A frontend and a backend may have the same name, and HAProxy may have found the other one; `-1` lists all proxies.
-        shown = await _limit(runtime, "-1", limit.proxy, row, kind)
+    shown: str | None = None
+    # A frontend and a backend may have the same name, and HAProxy may find the wrong one by that name; `-1` lists all proxies.
+    for proxies in (argument(limit.proxy), "-1"):
+        lines = answers.table(await runtime.send(f"show stat {proxies} {kind} -1"))
+        shown = next((line["slim"] for line in lines if line["pxname"] == limit.proxy and line["svname"] == row), None)
+        if shown is not None:
+            break
     if shown is None or int(shown or 0) != limit.value:
         raise RuntimeUnverified(f"HAProxy accepted it, but the limit shown is {shown or 'none'}, not {limit.value}", command)
-
-
-async def _limit(runtime: Runtime, proxies: str, proxy: str, row: str, kind: int) -> str | None:
-    rows = answers.table(await runtime.send(f"show stat {proxies} {kind} -1"))
-    return next((line["slim"] for line in rows if line["pxname"] == proxy and line["svname"] == row), None)

@@ -23,9 +23,9 @@ _ROOT, _SERVICE = Path("/"), ".service"
 
 
 def is_worker(pid: int, started: float, proc: Path = Path("/proc")) -> bool:
-    """Return whether a process of this pid started at `started` (Unix time): a pid from another PID namespace may belong to any process.
+    """Return whether the process with this pid started at `started` (Unix time). Raises OSError, ValueError, IndexError and TypeError.
 
-    Raises OSError, ValueError, IndexError and TypeError.
+    A pid from another PID namespace may belong to any process of this host.
     """
     booted = _BOOTED.search((proc / "stat").read_text())
     # The name in parentheses may contain anything.
@@ -56,52 +56,54 @@ class WorkingDirectory:
     def find(self, worker: Worker | None) -> Path | None:
         """Return the directory; None if it is unknown, or if this process may not enter it. Blocks.
 
-        `worker`: the last one that has answered. If it has exited since, the directory stays what it was.
+        `worker`: the worker that answered last. If that worker has exited, the result is the directory that the last call returned.
         """
-        found = self._of_process(worker) if worker else None
+        found = None
+        with suppress(OSError, ValueError, IndexError, TypeError):
+            # A worker that is not a process of this host may have the pid of any other process.
+            if worker and is_worker(worker.pid, worker.started, self._proc):
+                name, parent = name_and_parent(worker.pid, self._proc)
+                pids = [worker.pid]
+                with suppress(OSError, ValueError, IndexError):
+                    if name_and_parent(parent, self._proc)[0] == name:
+                        # The parent is the master.
+                        pids.insert(0, parent)
+                for pid in pids:
+                    with suppress(OSError, ValueError, IndexError):
+                        found = self._directory_of_process(pid)
+                        break
         if found is None and (self._found is None or worker != self._worker):
-            found = self._of_unit(self._service)
+            found = self._directory_of_unit(self._service)
         if found is not None:
             self._found = found if os.access(found, os.X_OK) else None
         self._worker = worker
         return self._found
 
-    def _of_process(self, worker: Worker) -> Path | None:
-        """Return the directory of a worker that runs on this host; None if it does not, or if nothing about it may be read."""
-        with suppress(OSError, ValueError, IndexError, TypeError):
-            if not is_worker(worker.pid, worker.started, self._proc):
-                return None
-            name, parent = name_and_parent(worker.pid, self._proc)
-            with suppress(OSError, ValueError, IndexError):
-                if name_and_parent(parent, self._proc)[0] == name:
-                    return self._of_pid(parent)
-            return self._of_pid(worker.pid)
-        return None
-
-    def _of_pid(self, pid: int) -> Path | None:
+    def _directory_of_process(self, pid: int) -> Path | None:
         process = self._proc / str(pid)
         with suppress(OSError):
             # In a `chroot` the working directory is not the one that HAProxy was started in.
             if os.readlink(process / "root") == str(_ROOT):
                 return Path(os.readlink(process / "cwd"))
         words = [os.fsdecode(word) for word in (process / "cmdline").read_bytes().split(b"\0")]
-        return _option(words) or self._of_unit(self._unit_of(process))
-
-    def _unit_of(self, process: Path) -> str:
-        """Return the name of the unit of a process; empty if it is not a service (cgroups(7))."""
+        # The last service in its control groups is the unit (cgroups(7)).
         names = [name for line in (process / "cgroup").read_text().splitlines() for name in line.split("/")]
-        return next((name for name in reversed(names) if name.endswith(_SERVICE)), "")
+        service = next((name for name in reversed(names) if name.endswith(_SERVICE)), "")
+        return _option(words) or self._directory_of_unit(service)
 
-    def _of_unit(self, name: str) -> Path | None:
+    def _directory_of_unit(self, name: str) -> Path | None:
         service = unit(name, self._places) if name else None
         if service is None:
             return None
-        named = service.options.get("WorkingDirectory", [""])[-1].removeprefix("-")
-        # A directory with a specifier, or the home directory of a user, `~`, is left open.
-        started = _ROOT if not named else Path(named) if named.startswith("/") and "%" not in named else None
-        return _option(service.command) or started
+        configured = service.options.get("WorkingDirectory", [""])[-1].removeprefix("-")
+        if directory := _option(service.command):
+            return directory
+        if not configured:
+            return _ROOT
+        # A directory with a specifier, or `~`, the home directory of a user, remains unknown.
+        return Path(configured) if configured.startswith("/") and "%" not in configured else None
 
 
 def _option(words: Sequence[str]) -> Path | None:
-    """Return the directory that HAProxy's option -C names; None for a relative one, and without the option."""
+    """Return the directory of HAProxy's option -C; None if the option is missing or its directory is relative."""
     return next((Path(word) for option, word in pairwise(words) if option == "-C" and word.startswith("/")), None)

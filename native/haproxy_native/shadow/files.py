@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from haproxy_native.check.whole_set import WholeSet, rewritten_into, working_directory_in
-from haproxy_native.shadow.rewrite import rewritten
+from haproxy_native.shadow.rewrite import rewrite_document
 from haproxy_native.text.document import Document
 
 # The most bytes of a file that is searched for the names of other files.
@@ -21,7 +21,7 @@ _WORDS = re.compile(r"[^\s\"'(),=;]+")
 
 
 def paths_in(document: Document, home: Path) -> Iterator[Path]:
-    """Yield every word of a document that may be a path, once. Relative paths begin in `home`."""
+    """Yield the path of each word in a document that may name a file. Relative paths begin in `home`."""
     names: list[str] | None = document.cache.get(_WORDS)
     if names is None:
         words = (match[0] for match in _WORDS.finditer(document.text))
@@ -30,32 +30,38 @@ def paths_in(document: Document, home: Path) -> Iterator[Path]:
 
 
 def files_naming(document: Document, home: Path, paths: Iterable[Path]) -> list[Path]:
-    """Return those files of a document that themselves name some of `paths`, such as a list of certificates."""
+    """Return those files of a document that name some of `paths` in their content, as a list of certificates does.
+
+    Skips files that are unreadable or larger than `LARGEST`.
+    """
     names = [os.fsencode(path.name) for path in paths]
-    return [path for path in paths_in(document, home) if names and any(map(_read(path).__contains__, names))]
+    naming: list[Path] = []
+    for path in paths_in(document, home) if names else ():
+        with suppress(OSError, ValueError):
+            if path.is_file() and path.stat().st_size <= LARGEST:
+                content = path.read_bytes()
+                if any(name in content for name in names):
+                    naming.append(path)
+    return naming
 
 
 def stamps(document: Document, home: Path, files: Mapping[Path, Path | None]) -> list[str]:
-    """Return a text for each file that the document names, and for each replacement in `files`. It differs once the file has changed."""
-    there = [f"{path} {content and _digest(content)}" for path, content in files.items()]
+    """Return a text for each existing file that the document names, and for each replacement in `files`.
+
+    The text of a file differs after the file has changed.
+    """
+    texts: list[str] = []
+    for path, replacement in files.items():
+        digest = None
+        if replacement:
+            with replacement.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        texts.append(f"{path} {digest}")
     for path in paths_in(document, home):
         with suppress(OSError, ValueError):
-            seen = path.stat()
-            there.append(f"{path} {seen.st_mtime_ns} {seen.st_size} {seen.st_ino}")
-    return there
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _read(path: Path) -> bytes:
-    """Return the content of a file; empty if the file is too large or unreadable."""
-    with suppress(OSError, ValueError):
-        if path.is_file() and path.stat().st_size <= LARGEST:
-            return path.read_bytes()
-    return b""
+            status = path.stat()
+            texts.append(f"{path} {status.st_mtime_ns} {status.st_size} {status.st_ino}")
+    return texts
 
 
 # Replacements: by the path in the configuration, the path of the file with the content; None if the file is not to exist.
@@ -64,15 +70,16 @@ NONE: Files = {}
 
 
 def with_files(document: Document, scratch: Path, home: Path, files: Files, directory: Path) -> tuple[str, Path]:
-    """Lay out `files` in `scratch`. Return the text of a shadow that reads them there, and the working directory that it needs.
+    """Lay out `files` in `scratch`. Return the text of a shadow that reads the files there, and the working directory of the shadow.
 
-    `directory`: HAProxy's working directory.
+    `home`: the directory of the main file. `directory`: HAProxy's working directory.
     """
-    tree, there = scratch / "set", {os.path.abspath(path): content for path, content in files.items()}
-    contents = {path: content for path, content in there.items() if content}
+    tree, replacements = scratch / "set", {os.path.abspath(path): content for path, content in files.items()}
+    contents = {path: content for path, content in replacements.items() if content}
     contents = {os.path.abspath(path): path for path in files_naming(document, directory, files)} | contents
     # Files that may be lists, in which paths have to be rewritten as well.
     lists = [path for path, content in contents.items() if content.stat().st_size <= LARGEST]
-    whole_set = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], directory)
+    gone = [path for path, content in replacements.items() if content is None]
+    whole_set = WholeSet({}, contents, lists, gone, directory)
     document_in_tree = Document.parse(rewritten_into(tree, whole_set, document.text).encode("utf-8", "surrogateescape"))
-    return rewritten(document_in_tree, scratch, tree / "root" / str(home).lstrip("/")).text, working_directory_in(tree, whole_set)
+    return rewrite_document(document_in_tree, scratch, tree / "root" / str(home).lstrip("/")).text, working_directory_in(tree, whole_set)

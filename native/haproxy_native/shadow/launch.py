@@ -74,10 +74,10 @@ class Launched:
 
 
 async def launch(words: Sequence[str], environment: Mapping[str, str], scratch: Path, home: Path | None) -> Launched:
-    """Start a command that may write and listen only in `scratch`. `home`: its working directory; None for that of this process.
+    """Start a command that may write and listen only in `scratch`. Raises OSError if the command cannot be started.
 
-    If the caller is cancelled, the command is killed. Raises OSError if it cannot be started, and NoShadow if the program is missing or
-    this machine has no filter of system calls.
+    `home`: the working directory of the command; None for that of this process. If the caller is cancelled, the command is killed. Raises
+    NoShadow if the program is missing or this machine has no filter of system calls.
     """
     if not shutil.which(words[0]):
         raise NoShadow(f"{words[0]} is not found, or may not be executed: it is the program of HAProxy that a shadow is started with")

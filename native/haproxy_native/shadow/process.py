@@ -27,7 +27,7 @@ from haproxy_native.runtime.socket import Socket
 from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.files import NONE, Files, with_files
 from haproxy_native.shadow.launch import Launched, launch
-from haproxy_native.shadow.rewrite import CLI, OWN, FrontendListener, Shadow, identifiers, rewritten
+from haproxy_native.shadow.rewrite import CLI, OWN, FrontendListener, Shadow, identifiers, rewrite_document
 from haproxy_native.text.document import Document
 from haproxy_native.threads import LARGE, run_in_thread, run_in_thread_if
 
@@ -39,9 +39,9 @@ Conditions = Mapping[tuple[str, str], tuple[str, int]]
 
 
 def conditions(servers: Iterable[ServerState]) -> Conditions:
-    """Return the state (`ready`, `drain` or `maint`) and the weight of each server.
+    """Return (state, weight) of each server. The state is `ready`, `drain` or `maint`.
 
-    A server that is down counts as one in maintenance, since a shadow has no health checks by which it could be down.
+    A server that is down counts as in maintenance, because a shadow has no health checks that could set its server down.
     """
     return {
         (server.backend_name, server.name): ("maint" if server.operational_state == "down" else server.admin_state, server.weight)
@@ -49,9 +49,9 @@ def conditions(servers: Iterable[ServerState]) -> Conditions:
     }
 
 
-def commands(current: Conditions, wanted: Conditions) -> Iterator[str]:
-    """Yield the commands that change servers from the conditions `current` to the conditions `wanted`."""
-    for name, (state, weight) in wanted.items():
+def commands(current: Conditions, target: Conditions) -> Iterator[str]:
+    """Yield the runtime commands that bring servers from the conditions `current` to the conditions `target`."""
+    for name, (state, weight) in target.items():
         has_state, has_weight = current.get(name, (state, weight))
         if state != has_state:
             yield runtime_commands.state(*name, state).text
@@ -67,20 +67,20 @@ class RuntimeState:
     _declared: Conditions = field(default_factory=dict)
     _current: Conditions = field(default_factory=dict)
 
-    async def set_servers(self, wanted: Conditions) -> None:
-        """Set the states of all servers. Servers that are not in `wanted` get the state that the text declares. Raises RuntimeAbsent."""
+    async def set_servers(self, targets: Conditions) -> None:
+        """Set the states of all servers. Servers that are not in `targets` get the state that the text declares. Raises RuntimeAbsent."""
         if not self._current:
             shown = await self.socket.send("show servers state")
             self._declared = self._current = await run_in_thread_if(len(shown) > LARGE, lambda: conditions(server_states(shown)))
-        for command in await run_in_thread_if(len(self._declared) > MANY, self._commands_to, wanted):
+        for command in await run_in_thread_if(len(self._declared) > MANY, self._commands_to, targets):
             await self.socket.send(command)
 
-    def _commands_to(self, wanted: Conditions) -> list[str]:
-        former, self._current = self._current, {name: wanted.get(name, state) for name, state in self._declared.items()}
-        return list(commands(former, {**self._declared, **wanted}))
+    def _commands_to(self, targets: Conditions) -> list[str]:
+        former, self._current = self._current, {name: targets.get(name, state) for name, state in self._declared.items()}
+        return list(commands(former, {**self._declared, **targets}))
 
     async def clear_tables(self) -> bool:
-        """Clear the stick tables. Return whether all are empty, since an entry stays while a stream uses it. Raises RuntimeAbsent."""
+        """Clear the stick tables, and return whether all of them are empty. An entry stays while a stream uses it. Raises RuntimeAbsent."""
         if not (tables := await self._filled()):
             return True
         for table in tables:
@@ -170,8 +170,8 @@ class ShadowProcess:
     async def send_request(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome | None:
         """Send a request with the servers in these states. Return None if the shadow is spent. Waits until other requests are answered.
 
-        The request is completed even if the caller is cancelled, since its response could be mistaken for that to the next request. If
-        HAProxy does not answer, the shadow is spent. Raises NoShadow then.
+        The request is completed even if the caller is cancelled, because its response could be mistaken for the response to the next
+        request. If HAProxy does not answer, raises NoShadow, and the shadow is spent.
         """
         task = asyncio.ensure_future(self._send_request_alone(sent, servers or {}))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -182,16 +182,24 @@ class ShadowProcess:
             if self.is_spent:
                 return None
             self._sent, self._request = sent, None
+            # The numbers of the lines by which HAProxy may answer this URI without logging it.
+            uri = sent.head.partition(b" ")[2].partition(b" ")[0].decode("utf-8", "replace")
+            silent_lines = self.shadow.silent.get(uri, [])
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     await self._state.set_servers(servers)
                     response = await self._exchange(sent)
-                    line = await self._read_log(may_be_silent=bool(response and self._silent_lines(sent)))
+                    line = await self._read_log(may_be_silent=bool(response and silent_lines))
                     is_new = not self.shadow.has_tables or await self._state.clear_tables()
             except (TimeoutError, OSError, RuntimeAbsent) as error:
                 self.is_spent = True
                 raise NoShadow(f"the shadow did not answer: {error or 'it took too long'}") from error
-            outcome = _parse_log(line, self._request, response) if line else self._silent_outcome(sent, response)
+            if line:
+                outcome = _parse_log(line, self._request, response)
+            else:
+                own = [number for number in silent_lines if self.shadow.places[number].section == sent.listener.place.section]
+                frontend, status = sent.listener.frontend, int(response.split(b" ", 2)[1])
+                outcome = RequestOutcome(frontend, frontend, "", status, "PR", [], [*own, *silent_lines][0], {}, None, response)
             self.is_spent = (
                 not is_new or not line or any(self.shadow.rules[mark].is_lasting for mark in outcome.marks if mark in self.shadow.rules)
             )
@@ -209,23 +217,22 @@ class ShadowProcess:
                 raise
             return ""
 
-    def _silent_lines(self, sent: ClientRequest) -> list[int]:
-        """Return the numbers of the lines by which HAProxy may have answered the request without logging it."""
-        _, _, target = sent.head.partition(b" ")
-        return self.shadow.silent.get(target.partition(b" ")[0].decode("utf-8", "replace"), [])
-
-    def _silent_outcome(self, sent: ClientRequest, response: bytes) -> RequestOutcome:
-        lines = self._silent_lines(sent)
-        own = [number for number in lines if self.shadow.places[number].section == sent.listener.place.section]
-        frontend, status = sent.listener.frontend, int(response.split(b" ", 2)[1])
-        return RequestOutcome(frontend, frontend, "", status, "PR", [], [*own, *lines][0], {}, None, response)
-
     async def _exchange(self, sent: ClientRequest) -> bytes:
+        """Send a request to its listener and return the answer; empty if HAProxy closes the connection."""
         reader, writer = await self._connection(str(self._scratch.path / sent.listener.socket))
+        (source, source_port), (destination, port) = sent.source, sent.destination
+        family = "TCP6" if ":" in source else "TCP4"
         try:
-            writer.write(_proxy_line(sent))
+            # PROXY protocol, version 1.
+            writer.write(f"PROXY {family} {source} {destination} {source_port} {port}\r\n".encode())
             if sent.tls is not None:
-                await writer.start_tls(_context(sent), server_hostname=sent.tls or None)
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+                if sent.alpn:
+                    context.set_alpn_protocols(sent.alpn.split(","))
+                if sent.tls_version:
+                    context.minimum_version = context.maximum_version = ssl.TLSVersion[f"TLSv{sent.tls_version.replace('.', '_')}"]
+                await writer.start_tls(context, server_hostname=sent.tls or None)
             writer.write(sent.head + sent.body)
             return await _answer(reader, is_http=sent.listener.mode == "http")
         except (ConnectionError, ssl.SSLError):
@@ -243,27 +250,30 @@ class ShadowProcess:
                     raise
             await asyncio.sleep(POLL_SECONDS)
 
-    async def wait_until_listening(self) -> None:
-        """Wait until HAProxy accepts commands, and with them connections. Then remove the listeners for which it has opened no socket.
+    async def wait_until_started(self) -> None:
+        """Answer HAProxy's connections to its servers from now on, and wait until HAProxy accepts connections.
 
-        Such listeners are disabled, or in an `.if` block that does not apply. Raises ConnectionRefusedError and RuntimeAbsent if HAProxy
-        has ended.
+        Then remove the listeners for which HAProxy has opened no socket: they are disabled, or in an `.if` block that does not apply.
+        Raises NoShadow if HAProxy ends or does not start in time.
         """
-        _, writer = await self._connection(str(self._scratch.path / CLI))
-        writer.transport.abort()
-        await self._state.socket.send("show cli level")
-        self.shadow.listeners = [each for each in self.shadow.listeners if (self._scratch.path / each.socket).exists()]
-
-    def serve(self) -> None:
-        """Start to answer HAProxy's connections to its servers."""
         self._serving = asyncio.create_task(self._serve())
-
-    async def output(self) -> str:
-        """Wait until HAProxy has ended, and return its error output."""
-        return await self._haproxy.output()
+        commands_socket = self._scratch.path / CLI
+        deadline = asyncio.get_running_loop().time() + START_SECONDS
+        while not self.ended:
+            if commands_socket.exists():
+                with suppress(ConnectionError, RuntimeAbsent):
+                    _, writer = await self._connection(str(commands_socket))
+                    writer.transport.abort()
+                    await self._state.socket.send("show cli level")
+                    self.shadow.listeners = [each for each in self.shadow.listeners if (self._scratch.path / each.socket).exists()]
+                    return
+            if asyncio.get_running_loop().time() > deadline:
+                raise NoShadow("the shadow did not start in time")
+            await asyncio.sleep(POLL_SECONDS)
+        raise NoShadow(f"HAProxy does not start with it: {refusal(await self._haproxy.output(), self.shadow)}")
 
     async def _serve(self) -> None:
-        # One connection at a time, so that a shadow uses few descriptors of this process.
+        """Answer HAProxy's connections to its servers, one at a time, so that a shadow uses few descriptors of this process."""
         with suppress(ConnectionError):
             while True:
                 try:
@@ -308,9 +318,9 @@ async def start(
 ) -> ShadowProcess:
     """Start a shadow, and return it when it accepts connections.
 
-    It gets the environment variables that the files `in_force` name, and reads `files` instead of the files at their paths (`with_files`).
-    `directory`: HAProxy's working directory; None if it is unknown.
-    Raises NoShadow if HAProxy does not start, OSError, and Unusable if no temporary file can be written.
+    The shadow gets the environment variables that the files `in_force` name. It reads `files` instead of the files at their paths
+    (`with_files`). `home`: the directory of the main file. `directory`: HAProxy's working directory; None if it is unknown. Raises NoShadow
+    if HAProxy does not start, OSError, and Unusable if no temporary file can be written.
     """
     making = asyncio.ensure_future(asyncio.to_thread(Scratch, "shadow"))
     try:
@@ -329,8 +339,7 @@ async def start(
         raise
     process = ShadowProcess(shadow, scratch, haproxy)
     try:
-        process.serve()
-        await _wait_until_started(process, scratch.path)
+        await process.wait_until_started()
     except BaseException:
         await process.close()
         raise
@@ -338,7 +347,7 @@ async def start(
 
 
 async def _uncancelled(work: Awaitable[Result]) -> Result:
-    """Await work in a thread and return its result. If the caller is cancelled, wait for the thread nevertheless: it uses the directory."""
+    """Await work in a thread and return its result. If the caller is cancelled, wait until the thread has ended: it uses the directory."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -348,55 +357,26 @@ async def _uncancelled(work: Awaitable[Result]) -> Result:
 
 
 def _write_text(document: Document, scratch: Path, home: Path, files: Files, directory: Path | None) -> tuple[Shadow, Path | None]:
-    """Write the shadow's text. Return the shadow, and the working directory that it needs; None for that of this process."""
-    shadow = rewritten(document, scratch, home)
+    """Write the shadow's text. Return the shadow and its working directory, which is None for the working directory of this process."""
+    shadow = rewrite_document(document, scratch, home)
     if files:
         shadow.text, directory = with_files(document, scratch, home, files, directory or Path.cwd())
     (scratch / _FILE).write_bytes(shadow.text.encode("utf-8", "surrogateescape"))
     return shadow, directory
 
 
-async def _wait_until_started(process: ShadowProcess, directory: Path) -> None:
-    deadline = asyncio.get_running_loop().time() + START_SECONDS
-    while not process.ended:
-        if (directory / CLI).exists():
-            with suppress(ConnectionError, RuntimeAbsent):
-                return await process.wait_until_listening()
-        if asyncio.get_running_loop().time() > deadline:
-            raise NoShadow("the shadow did not start in time")
-        await asyncio.sleep(POLL_SECONDS)
-    raise NoShadow(f"HAProxy does not start with it: {refusal(await process.output(), process.shadow)}")
-
-
 def refusal(output: str, shadow: Shadow) -> str:
-    """Return HAProxy's first alert, with the line of the configuration that it refers to; the end of the output without an alert."""
+    """Return HAProxy's first alert, with the configuration line that it refers to. If there is no alert, return the end of the output."""
     alert = next((line for line in output.splitlines() if "[ALERT]" in line), output.strip()[-1000:])
     if not (match := _PARSING.search(alert)):
         return alert[:1000]
-    place = shadow.places.get(int(match[1]))
-    where = f"line {place.line}{f' of {place.file}' if place.file else ''} ({place.text[:200]}): " if place else ""
+    source = shadow.places.get(int(match[1]))
+    where = f"line {source.line}{f' of {source.file}' if source.file else ''} ({source.text[:200]}): " if source else ""
     return f"{where}{match[2].strip()}"[:1000]
 
 
-def _proxy_line(sent: ClientRequest) -> bytes:
-    # PROXY protocol, version 1.
-    (source, source_port), (destination, port) = sent.source, sent.destination
-    family = "TCP6" if ":" in source else "TCP4"
-    return f"PROXY {family} {source} {destination} {source_port} {port}\r\n".encode()
-
-
-def _context(sent: ClientRequest) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    if sent.alpn:
-        context.set_alpn_protocols(sent.alpn.split(","))
-    if sent.tls_version:
-        context.minimum_version = context.maximum_version = ssl.TLSVersion[f"TLSv{sent.tls_version.replace('.', '_')}"]
-    return context
-
-
 async def _answer(reader: asyncio.StreamReader, *, is_http: bool) -> bytes:
-    """Read an HTTP response up to the end of its headers, without interim responses such as 103; without HTTP, all data."""
+    """Read an HTTP response up to the end of its headers, and skip interim responses such as 103. Of other protocols, read all data."""
     answer = b""
     while len(answer) < _LARGEST and not (is_http and _HEAD_END in answer):
         piece = await reader.read(65_536)

@@ -1,4 +1,4 @@
-"""Rewrite a configuration for a shadow: listeners become private sockets, servers its standard input, and rules get marks. Pure.
+"""Rewrite a configuration for a shadow: listeners become private sockets, servers its standard input, and rules get marks.
 
 Each line becomes one line or none, so HAProxy's messages about a line of the shadow refer to one line of the configuration. There is one
 exception: if marks make a rule too long, terms of its condition become lines of their own before it.
@@ -11,7 +11,7 @@ conditions"; section 7.3.1, converter `set-var`)
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -57,13 +57,13 @@ def ending() -> re.Pattern[str]:
 
 @cache
 def unknown() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return patterns of lines that may have a different effect in a shadow, and why."""
+    """Return patterns of lines that may have a different effect in a shadow, each with the reason."""
     return tuple((re.compile(row["pattern"]), row["why"]) for row in words()["unknown"])
 
 
 @cache
 def health() -> re.Pattern[str]:
-    """Return the pattern of lines that depend on the states of servers."""
+    """Return the pattern of lines whose effect depends on the states of servers."""
     return re.compile(words()["health"]["pattern"])
 
 
@@ -74,27 +74,27 @@ def why_health() -> str:
 
 @cache
 def lasting() -> re.Pattern[str]:
-    """Return the pattern of rules that affect later requests, other than by stick tables."""
+    """Return the pattern of rules that affect later requests by other means than stick tables."""
     return re.compile(words()["lasting"])
 
 
 @cache
 def dropped() -> dict[str, list[list[str]]]:
-    """Return the beginnings of the lines of a proxy that a shadow omits, as lists of words, by their first word."""
+    """Return the lines of a proxy that a shadow omits: the words with which they begin, by the first word."""
     phrases: dict[str, list[list[str]]] = {}
     for phrase in words()["proxy"]["dropped"]:
         phrases.setdefault(phrase.split()[0], []).append(phrase.split())
     return phrases
 
 
-def begins(line: tuple[str, ...] | list[str], wanted: str) -> bool:
+def begins(line: tuple[str, ...] | list[str], phrase: str) -> bool:
     """Return whether a line begins with these words."""
-    first = wanted.split()
+    first = phrase.split()
     return list(line[: len(first)]) == first
 
 
 def keep_words(line: list[str], kept: dict[str, int]) -> list[str]:
-    """Return the words of a line that are in `kept`, with their arguments. `kept`: the number of arguments of each word."""
+    """Return only those words of a line that are in `kept`, with their arguments. `kept`: the number of arguments of each word."""
     out, at = list[str](), 0
     while at < len(line):
         number = kept.get(line[at])
@@ -124,15 +124,16 @@ SEPARATOR = "."
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark that is left if `term` of a rule's condition holds, or without a term if the rule applies."""
+    """A mark in a rule. It shows that `term` of the rule's condition held or, if `term` is empty, that the rule applied."""
 
     term: str = ""
 
 
-def marked(words: Sequence[str], start: int, variable: str, new: Callable[[Mark], str]) -> list[str]:
-    """Return the words of a rule with marks in its condition. A rule without a condition gets one.
+def add_marks(words: Sequence[str], start: int, variable: str, new: Callable[[Mark], str]) -> list[str]:
+    """Return the words of a rule with marks in its condition. A rule without a condition gets a condition that consists of a mark.
 
-    `new` returns the identifier of a mark. The condition does not begin before `start`.
+    `new` returns the identifier of a mark. `start`: the index of the first word at which the condition may begin. `variable`: the variable
+    that collects the identifiers.
     """
     at = condition_at(words, start)
     if at == len(words):
@@ -175,7 +176,7 @@ _ERROR_FIELDS = (*_FIELDS[:2], "", "", "-1", "", _FIELDS[6], "", "")
 
 @dataclass(frozen=True)
 class SourceLine:
-    """A line of the configuration: its file (None for the main one), its number there, from 1, its text, and its section's header."""
+    """A line of the configuration, and where it is."""
 
     file: str | None
     line: int
@@ -193,7 +194,7 @@ class MarkedRule:
 
     @property
     def is_lasting(self) -> bool:
-        """Whether the rule affects later requests once it has applied."""
+        """Whether the rule affects later requests if it applies."""
         return not self.term and bool(lasting().search(self.place.text))
 
 
@@ -233,18 +234,18 @@ class Shadow:
     # The numbers of the lines in `text` that answer a URI without a log line, by that URI.
     silent: dict[str, list[int]] = field(default_factory=dict)
 
-    def doubt(self, place: SourceLine, why: str) -> None:
+    def doubt(self, source: SourceLine, why: str) -> None:
         """Record that the effect of a line may be different in the shadow."""
-        self.doubtful.setdefault(place.section, []).append((place, why))
+        self.doubtful.setdefault(source.section, []).append((source, why))
 
 
-def rewritten(document: Document, directory: Path, home: Path) -> Shadow:
+def rewrite_document(document: Document, directory: Path, home: Path) -> Shadow:
     """Rewrite a document for a shadow whose sockets are in `directory`. Relative paths begin in `home`, the directory of the main file."""
     return _Rewriter(document, directory, home).shadow
 
 
 def identifiers(marks: str) -> list[str]:
-    """Return the identifiers of marks in the value of a variable, each once."""
+    """Return the identifiers in the value of a variable that collects marks, each once."""
     return list(dict.fromkeys(mark for mark in marks.split(SEPARATOR) if mark not in ("", "-")))
 
 
@@ -267,33 +268,27 @@ class _Rewriter:
         if not any(" ".join(map(_bare, section.header.words)) == own for section in document.sections):
             self._add(own)
         self.shadow.text = "".join(f"{line}\n" for line in self._lines)
-        for number, place in self.shadow.places.items():
-            self._classify(number, place)
-
-    def _classify(self, number: int, place: SourceLine) -> None:
-        own = place.text.split(None, 2)
-        if own[0] == definition() and len(own) > 1:
-            self.shadow.acls.setdefault((place.section, own[1]), []).append(place)
-        for pattern, why in unknown():
-            if pattern.search(place.text):
-                self.shadow.doubt(place, why)
-        if health().search(place.text):
-            self.shadow.by_health.setdefault(place.section, []).append(place)
-        if own[0] == words()["silent"] and len(own) > 1:
-            self.shadow.silent.setdefault(own[1], []).append(number)
-        self.shadow.has_tables = self.shadow.has_tables or own[0] in words()["tables"]
+        for number, source in self.shadow.places.items():
+            first, *rest = source.text.split(None, 2)
+            if first == definition() and rest:
+                self.shadow.acls.setdefault((source.section, rest[0]), []).append(source)
+            for pattern, why in unknown():
+                if pattern.search(source.text):
+                    self.shadow.doubt(source, why)
+            if health().search(source.text):
+                self.shadow.by_health.setdefault(source.section, []).append(source)
+            if first == words()["silent"] and rest:
+                self.shadow.silent.setdefault(rest[0], []).append(number)
+            self.shadow.has_tables = self.shadow.has_tables or first in words()["tables"]
 
     def _add(self, *templates: str) -> None:
         for template in templates:
             if template not in self._made:
-                self._made[template] = self._filled(template)
+                fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]
+                names = {name: self._directory / name for name in (CLI, PEER)}
+                values: dict[str, Any] = {"buffer": BUFFER, "longest": BUFFER - 1000, "fields": "|".join(fields)}
+                self._made[template] = template.format(**names, **values, error_fields="|".join(_ERROR_FIELDS))
             self._lines.append(self._made[template])
-
-    def _filled(self, template: str) -> str:
-        fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]
-        names = {name: self._directory / name for name in (CLI, PEER)}
-        values: dict[str, Any] = {"buffer": BUFFER, "longest": BUFFER - 1000, "fields": "|".join(fields)}
-        return template.format(**names, **values, error_fields="|".join(_ERROR_FIELDS))
 
     def _rewrite_section(self, section: Section) -> None:
         if section.kind == BOUNDARY:
@@ -304,12 +299,18 @@ class _Rewriter:
         self._numbers[self._file] = start + len(section.lines)
         is_kept, header = section.kind in words()["sections"] and self._modes.is_kept(section), section.header.text.strip()
         for number, line in enumerate(section.lines, start + 1):
-            place = SourceLine(section.file, number, line.text.strip(), header)
-            if text := self._rewrite_line(section, line, place) if is_kept else _conditional_line(line):
+            source = SourceLine(section.file, number, line.text.strip(), header)
+            if text := self._rewrite_line(section, line, source) if is_kept else _conditional_line(line):
                 self._lines.append(text)
-                self.shadow.places[len(self._lines)] = place
-        if is_kept:
-            self._add_additions(section)
+                self.shadow.places[len(self._lines)] = source
+        if not is_kept:
+            return
+        additions = words()["additions"]
+        if section.kind in words()["proxies"]:
+            self._add(*additions["proxy"])
+        if section.kind in words()["listening"]:
+            self._add(*additions["listening"])
+        self._add(*additions.get(section.kind, ()))
 
     def _rewrite_above(self, text: str, file: str | None) -> None:
         """Rewrite the lines above the first section of a file."""
@@ -320,82 +321,64 @@ class _Rewriter:
                 self._lines.append(written)
                 self.shadow.places[len(self._lines)] = SourceLine(file, number, line.text.strip(), "")
 
-    def _add_additions(self, section: Section) -> None:
-        own = words()["additions"]
-        if section.kind in words()["proxies"]:
-            self._add(*own["proxy"])
-        if section.kind in words()["listening"]:
-            self._add(*own["listening"])
-        self._add(*own.get(section.kind, ()))
-
-    def _rewrite_line(self, section: Section, line: Line, place: SourceLine) -> str:
+    def _rewrite_line(self, section: Section, line: Line, source: SourceLine) -> str:
         own = [_bare(word) for word in line.words]
         if not own:
             return ""
         if line is section.header or own[0].startswith("."):
             return " ".join(own)
         if _QUOTING.search(own[0]):
-            self.shadow.doubt(place, f"what {own[0]} is")
+            self.shadow.doubt(source, f"what {own[0]} is")
             return ""
         if section.kind == "global":
-            return self._rewrite_global(own)
+            about = words()["global"]
+            if own[0] == about["base"] and own[1:2] in (["config"], ["parent"]):
+                return f"{own[0]} origin {self._home if own[1] == 'config' else self._home.parent}"
+            if own[0].startswith(tuple(about["dropped"])) or not own[0].startswith(tuple(about["kept"])):
+                return ""
+            return " ".join(own)
         if section.kind in words()["proxies"]:
-            return self._rewrite_proxy_line(section, own, place)
+            return self._rewrite_proxy_line(section, own, source)
         rest = words()["others"].get(section.kind, {})
         if own[0] in rest.get("dropped", ()) or own[0] not in rest.get("kept", own):
             return ""
         return " ".join(drop_words(own, rest.get("without", {})))
 
-    def _rewrite_global(self, own: list[str]) -> str:
-        about = words()["global"]
-        if own[0] == about["base"] and own[1:2] in (["config"], ["parent"]):
-            return f"{own[0]} origin {self._home if own[1] == 'config' else self._home.parent}"
-        if own[0].startswith(tuple(about["dropped"])) or not own[0].startswith(tuple(about["kept"])):
-            return ""
-        return " ".join(own)
-
-    def _rewrite_proxy_line(self, section: Section, own: list[str], place: SourceLine) -> str:
+    def _rewrite_proxy_line(self, section: Section, own: list[str], source: SourceLine) -> str:
         about = words()["proxy"]
         if any(own[: len(phrase)] == phrase for phrase in dropped().get(own[0], ())):
             return ""
         if own[0] == words()["listener"]["begins"]:
-            return self._rewrite_listener(section, own, place)
+            return self._rewrite_listener(section, own, source)
         if (before := about["servers"].get(own[0])) is not None:
-            return self._rewrite_server(own, before)
+            if isinstance(before, str):
+                return before.format(echo=ECHO)
+            if before:
+                return " ".join([*own[:before], ECHO, *keep_words(own[before + 1 :], server_words())])
+            options = keep_words(own[1:], server_words())
+            return " ".join([own[0], *options]) if options else ""
         if own[0] in about["filters"]["begin"]:
-            return self._rewrite_filter(own, place)
+            if own[1:2] and own[1] in about["filters"]["kept"]:
+                return " ".join(own)
+            self.shadow.doubt(source, f"what {' '.join(own[:2])} does")
+            return ""
         if replaced := next((text for phrase, text in about["replaced"].items() if begins(own, phrase)), ""):
             return str(replaced)
-        return self._rewrite_rule(drop_words(own, about["without"].get(own[0], {})), place)
+        return self._rewrite_rule(drop_words(own, about["without"].get(own[0], {})), source)
 
-    def _rewrite_listener(self, section: Section, own: list[str], place: SourceLine) -> str:
+    def _rewrite_listener(self, section: Section, own: list[str], source: SourceLine) -> str:
         about = words()["listener"]
         if why := next((why for begin, why in about["not_private"].items() if len(own) > 1 and own[1].startswith(begin)), ""):
-            self.shadow.doubt(place, why)
+            self.shadow.doubt(source, why)
         if why or len(own) < 2:
             return ""
         socket, words_ = f"b{len(self.shadow.listeners)}", keep_words(own[2:], listener_words())
         name = words_[words_.index("name") + 1] if "name" in words_[:-1] else ""
         is_tls, mode = about["tls"] in words_, self._modes.mode_of(section)
-        self.shadow.listeners.append(FrontendListener(section.name, place, own[1], name, socket, is_tls, mode))
+        self.shadow.listeners.append(FrontendListener(section.name, source, own[1], name, socket, is_tls, mode))
         return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *words_])
 
-    def _rewrite_server(self, own: list[str], before: int | str) -> str:
-        if isinstance(before, str):
-            return before.format(echo=ECHO)
-        words = keep_words(own[before + 1 :], server_words())
-        if not before:
-            words = keep_words(own[1:], server_words())
-            return " ".join([own[0], *words]) if words else ""
-        return " ".join([*own[:before], ECHO, *words])
-
-    def _rewrite_filter(self, own: list[str], place: SourceLine) -> str:
-        if own[1:2] and own[1] in words()["proxy"]["filters"]["kept"]:
-            return " ".join(own)
-        self.shadow.doubt(place, f"what {' '.join(own[:2])} does")
-        return ""
-
-    def _rewrite_rule(self, own: list[str], place: SourceLine) -> str:
+    def _rewrite_rule(self, own: list[str], source: SourceLine) -> str:
         about = words()["rules"]
         variable = SESSION if begins(own, about["connection"]) or begins(own, about["session"]) else STREAM
         family = next((phrase for phrase in (about["connection"], about["session"], *about["stream"]) if begins(own, phrase)), "")
@@ -408,19 +391,25 @@ class _Rewriter:
         if action in about["dropped_actions"]:
             return ""
         if action in about["idle_actions"]:
-            self.shadow.doubt(place, f"what {action} does")
+            self.shadow.doubt(source, f"what {action} does")
             own = [*own[:at], _NOTHING[variable], "int(0)", *own[condition_at(own, at) :]]
         elif action == about["level_action"]:
             own[at + 1 : at + 2] = [about["level"]]
-        start = at if family in about["plain"] else at + 1
-        text = marked(own, start, variable, self._marker(place))
-        return " ".join(self._shortened(text, condition_at(text, start) + 1) if len(text) > MOST_WORDS else text)
 
-    def _shortened(self, own: list[str], at: int) -> list[str]:
+        def add_mark(mark: Mark) -> str:
+            identifier = _base_36(len(self.shadow.rules))
+            self.shadow.rules[identifier] = MarkedRule(source, mark.term)
+            return identifier
+
+        start = at if family in about["plain"] else at + 1
+        text = add_marks(own, start, variable, add_mark)
+        return " ".join(self._shorten_rule(text, condition_at(text, start) + 1) if len(text) > MOST_WORDS else text)
+
+    def _shorten_rule(self, own: list[str], at: int) -> list[str]:
         """Shorten a rule whose condition begins at word `at`: replace anonymous terms by names, and define the names on lines before it."""
         out = own[:at]
         for term in terms(own[at:]):
-            opening = next((place for place, word in enumerate(term) if word.lstrip("!") == "{"), None)
+            opening = next((index for index, word in enumerate(term) if word.lstrip("!") == "{"), None)
             if opening is None:
                 out += term
                 continue
@@ -429,22 +418,14 @@ class _Rewriter:
             out += [*term[:opening], term[opening].removesuffix("{") + name]
         return out
 
-    def _marker(self, place: SourceLine) -> Callable[[Mark], str]:
-        def new(mark: Mark) -> str:
-            identifier = _in_letters(len(self.shadow.rules))
-            self.shadow.rules[identifier] = MarkedRule(place, mark.term)
-            return identifier
-
-        return new
-
 
 def _bare(word: str) -> str:
-    """Return a word without quotes if these have no meaning, since the patterns identify keywords by their letters."""
+    """Return a word without its quotes if they have no meaning, because the patterns in words.toml match unquoted keywords."""
     return bare if "$" not in word and _KEYWORD.fullmatch(bare := unquoted(word)) else word
 
 
 class _Modes:
-    """The mode of each proxy, which it may inherit from its defaults section."""
+    """The mode of each proxy. A proxy without a `mode` line inherits the mode of its defaults section."""
 
     def __init__(self, document: Document) -> None:
         self._modes: dict[int, str] = {}
@@ -454,7 +435,8 @@ class _Modes:
             if section.kind in words()["proxies"]:
                 header = section.header.words
                 above = named.get(header[header.index("from") + 1], last) if "from" in header[1:-1] else last
-                mode = self._modes[id(section)] = next(_own_modes(section), above)
+                own = (_bare(line.words[1]) for line in reversed(section.lines) if len(line.words) > 1 and _bare(line.words[0]) == "mode")
+                mode = self._modes[id(section)] = next(own, above)
                 if section.kind == words()["proxies"][0]:
                     last = named[section.name] = mode
 
@@ -466,16 +448,12 @@ class _Modes:
         return not is_proxy or self.mode_of(section) in words()["modes"]
 
 
-def _own_modes(section: Section) -> Iterator[str]:
-    return (_bare(line.words[1]) for line in reversed(section.lines) if len(line.words) > 1 and _bare(line.words[0]) == "mode")
-
-
 def _conditional_line(line: Line) -> str:
-    """Return a conditional line (`.if`), which may enclose other sections; empty for any other line."""
+    """Return the text of a conditional line (`.if`), which may enclose other sections; empty for other lines."""
     return " ".join(line.words) if line.words and line.words[0] in CONDITIONALS else ""
 
 
-def _in_letters(number: int) -> str:
+def _base_36(number: int) -> str:
     digits, text = "0123456789abcdefghijklmnopqrstuvwxyz", ""
     while True:
         number, rest = divmod(number, len(digits))

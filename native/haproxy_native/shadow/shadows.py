@@ -41,7 +41,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class ShadowClient:
-    """Sends requests to the shadow of a text, and to a new one whenever the shadow is spent."""
+    """Sends requests to the shadow of a text, and to a new shadow if the former one is spent."""
 
     # The rewritten text.
     shadow: Shadow
@@ -52,7 +52,7 @@ class ShadowClient:
     _files: Files
 
     async def send_request(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome:
-        """Send a request with the servers in these states; other servers have the state that the text declares.
+        """Send a request with the servers in these states. Servers that are not in `servers` have the state that the text declares.
 
         Raises NoShadow, OSError and ShareExceeded.
         """
@@ -64,24 +64,21 @@ class ShadowClient:
 
 @dataclass
 class _Use:
-    """The callers that use the shadow of one text. They share one slot, which is charged to the first of them."""
+    """The callers that use the shadow of one text. They share one slot, which is charged to the first caller."""
 
     slot: Slot
     callers: list[Account]
 
 
-async def _unknown() -> Path | None:
-    return None
-
-
 class Shadows:
     """Owns the shadow processes. At most `MOST` texts are in use at once; other callers wait for their turn (haproxy_native.shares).
 
-    Shadows get the environment variables that the files `in_force` name. `directory` returns HAProxy's working directory, if it is known.
+    Shadows get the environment variables that the files `in_force` name. `directory` returns HAProxy's working directory, or None if it is
+    unknown.
     """
 
     def __init__(
-        self, binary: str, home: Path, in_force: Callable[[], Sequence[Path]], directory: Callable[[], Awaitable[Path | None]] = _unknown
+        self, binary: str, home: Path, in_force: Callable[[], Sequence[Path]], directory: Callable[[], Awaitable[Path | None]] | None = None
     ) -> None:
         # A path holds in every working directory.
         self._binary = os.path.abspath(binary) if "/" in binary else binary
@@ -100,7 +97,7 @@ class Shadows:
         and ShareExceeded.
         """
         async with self._hold_slot(caller, key):
-            entry = self._usable(key) or await self._new(document, key, files)
+            entry = self._usable(key) or await self._start_shadow(document, key, files)
             entry.users += 1
             if entry.timer:
                 entry.timer.cancel()
@@ -108,7 +105,14 @@ class Shadows:
                 # All callers of a text wait for one start.
                 yield await asyncio.shield(entry.starting)
             finally:
-                self._release(key, entry)
+                entry.users -= 1
+                loop = asyncio.get_running_loop()
+                entry.unused_since = loop.time()
+                if not entry.users and entry.starting.done():
+                    entry.timer = loop.call_later(IDLE_SECONDS, self._end_if_unused, key, entry)
+                elif not entry.users and self._entries.get(key) is entry:
+                    # Its callers have been cancelled during the start.
+                    self._end(key)
 
     @asynccontextmanager
     async def _hold_slot(self, caller: Account, key: bytes) -> AsyncIterator[None]:
@@ -150,54 +154,37 @@ class Shadows:
         entry = self._entries.get(key)
         return entry if entry and not entry.ended else None
 
-    async def _new(self, document: Document, key: bytes, files: Files) -> _Entry:
+    async def _start_shadow(self, document: Document, key: bytes, files: Files) -> _Entry:
         async with self._lock:
             if (entry := self._usable(key)) is None:
                 if key in self._entries:
                     await self._end(key)
-                await self._make_room()
-                entry = self._entries[key] = _Entry(
-                    asyncio.create_task(
-                        start(document, self._binary, self._home, self._in_force(), files=files, directory=await self._directory())
-                    )
-                )
+                # End the shadows that have been unused longest, until one more may run. Shadows in use stay: `_turns` limits how many
+                # texts are in use at once.
+                while len(self._entries) >= MOST and (unused := [key for key, shadow in self._entries.items() if not shadow.users]):
+                    await self._end(min(unused, key=lambda key: self._entries[key].unused_since))
+                directory = await self._directory() if self._directory else None
+                starting = start(document, self._binary, self._home, self._in_force(), files=files, directory=directory)
+                entry = self._entries[key] = _Entry(asyncio.create_task(starting))
             return entry
 
-    async def _make_room(self) -> None:
-        """End the shadows that have been unused longest, until one more may run.
-
-        Shadows in use stay: `_turns` limits how many texts are in use at once.
-        """
-        while len(self._entries) >= MOST and (unused := [key for key, shadow in self._entries.items() if not shadow.users]):
-            await self._end(min(unused, key=lambda key: self._entries[key].unused_since))
-
-    def _release(self, key: bytes, entry: _Entry) -> None:
-        entry.users -= 1
-        loop = asyncio.get_running_loop()
-        entry.unused_since = loop.time()
-        if not entry.users and entry.starting.done():
-            entry.timer = loop.call_later(IDLE_SECONDS, self._idle, key, entry)
-        elif not entry.users and self._entries.get(key) is entry:
-            # Its callers have been cancelled during the start.
-            self._end(key)
-
-    def _idle(self, key: bytes, entry: _Entry) -> None:
+    def _end_if_unused(self, key: bytes, entry: _Entry) -> None:
         if self._entries.get(key) is entry and not entry.users:
             self._end(key)
 
     def _end(self, key: bytes) -> asyncio.Future[None]:
-        """Start to end a shadow, and return a future that is done when it has ended. The shadow ends even if the future is cancelled."""
+        """Begin to end a shadow, and return a future that is done when the shadow has ended. It ends even if the future is cancelled."""
         entry = self._entries.pop(key)
         if entry.timer:
             entry.timer.cancel()
-        task = asyncio.get_running_loop().create_task(_end_process(entry))
+
+        async def end() -> None:
+            entry.starting.cancel()
+            await asyncio.wait([entry.starting])
+            if not entry.starting.cancelled() and not entry.starting.exception():
+                await entry.starting.result().close()
+
+        task = asyncio.get_running_loop().create_task(end())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
         return asyncio.shield(task)
-
-
-async def _end_process(entry: _Entry) -> None:
-    entry.starting.cancel()
-    await asyncio.wait([entry.starting])
-    if not entry.starting.cancelled() and not entry.starting.exception():
-        await entry.starting.result().close()

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from haproxy_native.changes.expect import ANY, Expect, Version
-from haproxy_native.changes.operations import Edit, applied
+from haproxy_native.changes.operations import Edit, apply_all
 from haproxy_native.commit.change import Change, Outcome, Reload
 from haproxy_native.commit.commit import commit, run_to_the_end
 from haproxy_native.commit.current import Current, StateRow
@@ -86,7 +86,7 @@ class SpoeFile:
         """Commit a change, or add it to a transaction. Raises Conflict if `version` is not the current one, and NoTransaction."""
         if transaction_id:
             self._transactions.get(transaction_id)
-            await self._transactions.change(transaction_id, partial(applied, operations), author)
+            await self._transactions.change(transaction_id, partial(apply_all, operations), author)
             return Outcome(self.version(transaction_id))
         change = Change(operations, Version(version) if version else ANY, author=author)
         self._compare(change.expect)

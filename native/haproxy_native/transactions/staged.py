@@ -10,7 +10,6 @@ import uuid
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from hashlib import sha256
 from os import fsdecode, fsencode
 from pathlib import Path
@@ -48,7 +47,7 @@ class StagedFile:
 
 
 class Staged:
-    """The staged files of a transaction or, without a database, of a batch. Call `remove` at the end. Methods block."""
+    """The staged files of a transaction. Without a database, those of a batch. Call `remove` at the end. Methods block."""
 
     def __init__(self, database: Database | None = None, id_: str = "", files: Mapping[Path, StagedFile] | None = None) -> None:
         self._database, self._id = database, id_
@@ -58,7 +57,7 @@ class Staged:
         # The temporary files, by path.
         self._copies: dict[Path, Path] = {}
 
-    def _place(self) -> Path:
+    def _directory(self) -> Path:
         with self._lock:
             if self._scratch is None:
                 self._scratch = Scratch("set")
@@ -67,15 +66,21 @@ class Staged:
     def content(self, path: Path) -> Path | None:
         """Return the temporary file with the staged content; None if the file is deleted.
 
-        Raises KeyError if it is not staged, Unusable and WriteFailed.
+        Raises KeyError for a path that is not staged, Unusable and WriteFailed.
         """
         if not self.files[path].is_there:
             return None
         if (copy := self._copies.get(path)) and copy.exists():
             return copy
         assert self._database
-        data = self._database.read(partial(_content, self._id, path))
-        copy = self._place() / str(uuid.uuid4())
+
+        def read(state: State) -> bytes:
+            row = state.keys.execute("SELECT content FROM staged_file WHERE id = ? AND path = ?", (self._id, fsencode(path))).fetchone()
+            data: bytes = row[0]
+            return data
+
+        data = self._database.read(read)
+        copy = self._directory() / str(uuid.uuid4())
         try:
             write_atomically(copy, data, durable=False)
         except OSError as error:
@@ -89,19 +94,27 @@ class Staged:
 
     def draft(self) -> Draft:
         """Return a draft for the content of a file. Raises WriteFailed and Unusable."""
-        place = self._place()
-        return ConfigFile(place / str(uuid.uuid4()), place, mode=0o600).draft(b"", str(uuid.uuid4()))
+        directory = self._directory()
+        return ConfigFile(directory / str(uuid.uuid4()), directory, mode=0o600).draft(b"", str(uuid.uuid4()))
 
-    def put(self, path: Path, store: str, object_: str, draft: Draft | None, now: Path) -> None:
-        """Stage the draft of a file, or its deletion if `draft` is None. `now`: the path of the current content.
+    def put(self, path: Path, store: str, object_: str, draft: Draft | None, current: Path) -> None:
+        """Stage the draft of a file, or its deletion if `draft` is None. `current`: the path of the current content.
 
         Raises BadRequest if the staged files become too many or too large, Unreadable, WriteFailed and Unusable.
         """
-        known, data = self.files.get(path), draft.path.read_bytes() if draft else None
-        self._check_size(path, data)
-        file = StagedFile(store, object_, None if data is None else len(data), known.before if known else digest_of(now))
+        staged, data = self.files.get(path), draft.path.read_bytes() if draft else None
+        size = sum(file.size or 0 for other, file in self.files.items() if other != path) + len(data or b"")
+        if size > MOST_BYTES or len({*self.files, path}) > MOST_FILES:
+            raise BadRequest(f"the stored files of a transaction may be {MOST_FILES} and have {MOST_BYTES} bytes together; commit it first")
+        file = StagedFile(store, object_, None if data is None else len(data), staged.before if staged else digest_of(current))
+
+        def write(state: State) -> None:
+            with state.keys.transaction(is_synced=False):
+                row = (self._id, fsencode(path), json.dumps(asdict(file)), data)
+                state.keys.execute("INSERT OR REPLACE INTO staged_file VALUES (?, ?, ?, ?)", row)
+
         if self._database:
-            self._database.read(partial(_store, self._id, path, file, data))
+            self._database.read(write)
         former = self._copies.pop(path, None)
         if draft:
             draft.close()
@@ -109,11 +122,6 @@ class Staged:
         self.files = {**self.files, path: file}
         if former:
             former.unlink(missing_ok=True)
-
-    def _check_size(self, path: Path, data: bytes | None) -> None:
-        size = sum(file.size or 0 for other, file in self.files.items() if other != path) + len(data or b"")
-        if size > MOST_BYTES or len({*self.files, path}) > MOST_FILES:
-            raise BadRequest(f"the stored files of a transaction may be {MOST_FILES} and have {MOST_BYTES} bytes together; commit it first")
 
     def remove(self) -> None:
         """Remove the temporary files."""
@@ -149,24 +157,13 @@ def delete(id_: str, state: State) -> None:
         state.keys.release_room()
 
 
-def _store(id_: str, path: Path, file: StagedFile, data: bytes | None, state: State) -> None:
-    with state.keys.transaction(is_synced=False):
-        row = (id_, fsencode(path), json.dumps(asdict(file)), data)
-        state.keys.execute("INSERT OR REPLACE INTO staged_file VALUES (?, ?, ?, ?)", row)
-
-
-def _content(id_: str, path: Path, state: State) -> bytes:
-    data: bytes = state.keys.execute("SELECT content FROM staged_file WHERE id = ? AND path = ?", (id_, fsencode(path))).fetchone()[0]
-    return data
-
-
 def digest(data: bytes | None) -> str | None:
     """Return a digest of the content of a file; None for no file."""
     return None if data is None else sha256(data).hexdigest()
 
 
 def digest_of(path: Path) -> str | None:
-    """Return a file's digest; None if it does not exist. Raises Unreadable."""
+    """Return the digest of a file; None if the file does not exist. Raises Unreadable."""
     try:
         return digest(path.read_bytes())
     except FileNotFoundError:

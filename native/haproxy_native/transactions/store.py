@@ -21,7 +21,6 @@ from asyncio import Lock
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -57,6 +56,10 @@ TABLES = (Tables("transactions", _TABLES), staged.TABLE)
 _COLUMNS = ("id", "status", "version", "base", "adopted", "banner", "author", "started", "used")
 _ROW = ", ".join(_COLUMNS)
 _UNUSED = "DELETE FROM transaction_base WHERE NOT EXISTS (SELECT 1 FROM open_transaction WHERE base = transaction_base.key)"
+
+
+# (time of the end, seconds without use before it), by the id of the transaction.
+_Ended = dict[str, tuple[float, float]]
 
 
 @dataclass
@@ -107,7 +110,7 @@ class TransactionStore:
     def __init__(self, database: Database, name: str, directory: Directory, file: Path, outline: Outline) -> None:
         self._database, self._name, self._directory, self._file, self._outline = database, name, directory, file, outline
         self._bases: dict[str, Document] = {}
-        self._ended: dict[str, tuple[float, float]] = {}
+        self._ended: _Ended = {}
         self._reading = threading.Lock()
 
     def _post(self, work: Work[object]) -> None:
@@ -115,7 +118,7 @@ class TransactionStore:
             self._database.post(work)
 
     async def written(self) -> None:
-        """Return once all queued writes survive a kill of this process, or wait in memory because the disk does not accept them."""
+        """Return when each queued write survives a kill of this process, or waits in memory because the disk does not accept it."""
         with suppress(Unusable):
             await self._database.catch_up()
 
@@ -123,7 +126,15 @@ class TransactionStore:
 
     def rows(self) -> dict[str, Transaction]:
         """Return the transactions of former processes, without their texts. Raises Unusable."""
-        found, files, self._ended = self._database.read(partial(_read, self._name))
+
+        def read(state: State) -> tuple[list[Transaction], Mapping[str, dict[Path, staged.StagedFile]], _Ended]:
+            rows = state.execute(f"SELECT {_ROW} FROM open_transaction WHERE file = ?", (self._name,))
+            transactions = [Transaction(**dict(zip(_COLUMNS, row, strict=True)), is_written=True) for row in rows]
+            ended = state.execute("SELECT id, time, seconds FROM ended_transaction ORDER BY number")
+            return transactions, staged.read_files(state), {id_: (when, seconds) for id_, when, seconds in ended}
+
+        transactions, files, self._ended = self._database.read(read)
+        found = {transaction.id: transaction for transaction in transactions}
         self._post(staged.delete_orphans)
         for transaction in found.values():
             transaction.staged = Staged(self._database, transaction.id, files.get(transaction.id, {}))
@@ -163,7 +174,23 @@ class TransactionStore:
 
     def _saving(self, *transactions: Transaction) -> Work[None]:
         bases = {one.base: self._bases[one.base] for one in transactions if one.base and not one.is_written}
-        return partial(_store, self._name, transactions, bases)
+
+        def write(state: State) -> None:
+            changes = [(one, one.unwritten[:]) for one in transactions]
+            with state.transaction(is_synced=False):
+                for key, document in bases.items():
+                    if not state.execute("SELECT 1 FROM transaction_base WHERE key = ?", (key,)).fetchone():
+                        state.execute("INSERT INTO transaction_base VALUES (?, ?)", (key, document.data))
+                for one, rows in changes:
+                    row = [getattr(one, column) for column in _COLUMNS]
+                    values = f"(?{', ?' * len(row)})"
+                    state.execute(f"INSERT OR REPLACE INTO open_transaction (file, {_ROW}) VALUES {values}", (self._name, *row))
+                    state.executemany("INSERT OR REPLACE INTO transaction_change VALUES (?, ?, ?)", [(one.id, *each) for each in rows])
+            for one, rows in changes:
+                del one.unwritten[: len(rows)]
+                one.is_written = True
+
+        return write
 
     def document(self, transaction: Transaction) -> Document:
         """Return the document of a transaction after its operations. Raises Unusable, and OSError for a complete text.
@@ -176,8 +203,16 @@ class TransactionStore:
         if transaction.base is None:
             document = base = Document.parse(self.data(transaction), outline=self._outline)
         else:
+
+            def read(state: State) -> None:
+                for (data,) in state.execute("SELECT data FROM transaction_change WHERE id = ? ORDER BY number", (transaction.id,)):
+                    start, gone, put, rows = json.loads(data)
+                    patch = int(start), int(gone), str(put)
+                    changes.append(patch)
+                    operations.extend(as_operation(row, patch) for row in rows)
+
             base = self.base(transaction.base)
-            changes, operations = self._database.read(partial(_changes, transaction.id))
+            self._database.read(read)
             document = patches.apply(base, changes, self._outline) if changes else base
         with self._reading:
             if transaction.document is not None:
@@ -192,8 +227,13 @@ class TransactionStore:
 
     def base(self, key: str) -> Document:
         """Return a text that transactions start from. Raises Unusable."""
+
+        def read(state: State) -> bytes:
+            data: bytes = state.execute("SELECT data FROM transaction_base WHERE key = ?", (key,)).fetchone()[0]
+            return data
+
         if key not in self._bases:
-            self._bases[key] = Document.parse(self._database.read(partial(_base, key)), outline=self._outline)
+            self._bases[key] = Document.parse(self._database.read(read), outline=self._outline)
         return self._bases[key]
 
     def _key(self, document: Document) -> str:
@@ -249,19 +289,36 @@ class TransactionStore:
 
     def remove(self, transaction: Transaction) -> None:
         """Delete a transaction from the database and the directory. Raises nothing."""
+
+        def delete(state: State) -> None:
+            with state.transaction(is_synced=False):
+                state.execute("DELETE FROM open_transaction WHERE id = ?", (transaction.id,))
+                state.execute("DELETE FROM transaction_change WHERE id = ?", (transaction.id,))
+                state.execute(_UNUSED)
+            staged.delete(transaction.id, state)
+
         if transaction.base is None or transaction.adopted:
             _unlink(self._path(IN_PROGRESS if transaction.adopted else transaction.status, transaction.id))
         if transaction.base is not None:
-            self._post(partial(_delete, transaction.id))
+            self._post(delete)
         transaction.staged.remove()
 
     # -- ended transactions
 
     def add_ended(self, id_: str, seconds: float) -> None:
         """Record that a transaction was ended because it had not been used for this number of seconds."""
-        ended = time.time(), seconds
-        self._ended = dict(list({**self._ended, id_: ended}.items())[-MOST_ENDED:])
-        self._post(partial(_store_ended, id_, *ended))
+        when = time.time()
+        self._ended = dict(list({**self._ended, id_: (when, seconds)}.items())[-MOST_ENDED:])
+
+        def write(state: State) -> None:
+            with state.transaction(is_synced=False):
+                row = (id_, when, seconds)
+                state.execute("INSERT OR REPLACE INTO ended_transaction (id, time, seconds) VALUES (?, ?, ?)", row)
+                state.execute(
+                    "DELETE FROM ended_transaction WHERE number <= (SELECT max(number) FROM ended_transaction) - ?", (MOST_ENDED,)
+                )
+
+        self._post(write)
 
     def why_ended(self, id_: str) -> str:
         """Return when and why a transaction was ended; empty if it was not ended for being idle."""
@@ -275,59 +332,3 @@ class TransactionStore:
 def _unlink(path: Path) -> None:
     with suppress(OSError):
         path.unlink()
-
-
-# -- in the thread of the database
-
-_Found = tuple[dict[str, Transaction], Mapping[str, dict[Path, staged.StagedFile]], dict[str, tuple[float, float]]]
-
-
-def _read(name: str, state: State) -> _Found:
-    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in state.execute(f"SELECT {_ROW} FROM open_transaction WHERE file = ?", (name,))]
-    ended = state.execute("SELECT id, time, seconds FROM ended_transaction ORDER BY number")
-    found = {row["id"]: Transaction(**row, is_written=True) for row in rows}
-    return found, staged.read_files(state), {id_: (when, seconds) for id_, when, seconds in ended}
-
-
-def _store(name: str, transactions: Sequence[Transaction], bases: Mapping[str, Document], state: State) -> None:
-    changes = [(one, one.unwritten[:]) for one in transactions]
-    with state.transaction(is_synced=False):
-        for key, document in bases.items():
-            if not state.execute("SELECT 1 FROM transaction_base WHERE key = ?", (key,)).fetchone():
-                state.execute("INSERT INTO transaction_base VALUES (?, ?)", (key, document.data))
-        for one, rows in changes:
-            row = [getattr(one, column) for column in _COLUMNS]
-            state.execute(f"INSERT OR REPLACE INTO open_transaction (file, {_ROW}) VALUES (?{', ?' * len(row)})", (name, *row))
-            state.executemany("INSERT OR REPLACE INTO transaction_change VALUES (?, ?, ?)", [(one.id, *each) for each in rows])
-    for one, rows in changes:
-        del one.unwritten[: len(rows)]
-        one.is_written = True
-
-
-def _changes(id_: str, state: State) -> tuple[list[patches.Patch], list[Edit]]:
-    changes, operations = list[patches.Patch](), list[Edit]()
-    for (data,) in state.execute("SELECT data FROM transaction_change WHERE id = ? ORDER BY number", (id_,)):
-        start, gone, put, rows = json.loads(data)
-        patch = int(start), int(gone), str(put)
-        changes.append(patch)
-        operations += [as_operation(row, patch) for row in rows]
-    return changes, operations
-
-
-def _base(key: str, state: State) -> bytes:
-    data: bytes = state.execute("SELECT data FROM transaction_base WHERE key = ?", (key,)).fetchone()[0]
-    return data
-
-
-def _delete(id_: str, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("DELETE FROM open_transaction WHERE id = ?", (id_,))
-        state.execute("DELETE FROM transaction_change WHERE id = ?", (id_,))
-        state.execute(_UNUSED)
-    staged.delete(id_, state)
-
-
-def _store_ended(id_: str, when: float, seconds: float, state: State) -> None:
-    with state.transaction(is_synced=False):
-        state.execute("INSERT OR REPLACE INTO ended_transaction (id, time, seconds) VALUES (?, ?, ?)", (id_, when, seconds))
-        state.execute("DELETE FROM ended_transaction WHERE number <= (SELECT max(number) FROM ended_transaction) - ?", (MOST_ENDED,))

@@ -80,7 +80,7 @@ class Transactions:
             transaction.staged.remove()
 
     async def written(self) -> None:
-        """Return once all queued writes survive a kill of this process, or wait in memory because the disk does not accept them."""
+        """Return when each queued write survives a kill of this process, or waits in memory because the disk does not accept it."""
         await self._store.written()
 
     def _load_rest(self) -> None:
@@ -100,8 +100,12 @@ class Transactions:
         self._load_rest()
         self.end_idle()
         order = list(DIRECTORIES)
-        chosen = [one for one in self._all.values() if status in (None, one.status) and _is_readable(one, author)]
-        return sorted(chosen, key=lambda one: (order.index(one.status), one.id))
+        readable: list[Transaction] = []
+        for transaction in self._all.values():
+            if status in (None, transaction.status):
+                with suppress(Forbidden):
+                    readable.append(_permitted(transaction, author, READ))
+        return sorted(readable, key=lambda one: (order.index(one.status), one.id))
 
     def get(self, id_: str) -> Transaction:
         """Return a transaction of any status. Raises NoTransaction."""
@@ -190,9 +194,15 @@ class Transactions:
         `operations`: the operations that `edit` applies. Without any, the edit is stored as a patch of the text. Raises NoTransaction,
         Forbidden and Unusable.
         """
+
+        def apply_edit() -> tuple[Document, Document, patches.Patch | None]:
+            before = self._document(transaction)
+            after = edit(before)
+            return before, after, patches.patch(before, after)
+
         async with self.to_edit(id_, author).lock:
             transaction = self._open(id_)
-            before, after, patch = await run_in_thread(self._edited, transaction, edit)
+            before, after, patch = await run_in_thread(apply_edit)
             if patch or claimed_by_all(operations) - claimed_by_all(transaction.operations):
                 patch = patch or patches.NONE
                 made = storable(operations, patch)
@@ -202,11 +212,6 @@ class Transactions:
                 self._wake(id_, after)
                 await self._store.add(transaction, patch, made)
             return before, after
-
-    def _edited(self, transaction: Transaction, edit: Callable[[Document], Document]) -> tuple[Document, Document, patches.Patch | None]:
-        before = self._document(transaction)
-        after = edit(before)
-        return before, after, patches.patch(before, after)
 
     def _open(self, id_: str) -> Transaction:
         transaction = self.in_progress(id_)
@@ -232,7 +237,7 @@ class Transactions:
         return self.get(id_).staged
 
     def sides(self, id_: str) -> tuple[Document | None, Document]:
-        """Return the document that a transaction started from, or None if unknown, and its document now. Raises NoTransaction."""
+        """Return the document that a transaction started from, or None if unknown, and its current document. Raises NoTransaction."""
         transaction = self.get(id_)
         key = None if transaction.adopted else transaction.base
         return self._store.base(key) if key else None, self._document(transaction)
@@ -260,7 +265,7 @@ class Transactions:
         return transaction
 
     def fail(self, id_: str, data: bytes, author: Author) -> None:
-        """Store a refused text for diagnosis. It is the text of a transaction, or of a change without a transaction."""
+        """Store a refused text, of a transaction or of a change without a transaction, so that people can read it."""
         known = self._all.get(id_)
         failed = Transaction(id_, FAILED, author=known.author if known else author.identity)
         try:
@@ -278,7 +283,7 @@ class Transactions:
         self._store.set_status(OUTDATED, self._all[id_])
 
     def outdate_older(self, version: int) -> None:
-        """Mark all transactions as outdated that started from this version or an earlier one."""
+        """Mark all transactions in progress that started from `version` or an earlier version as outdated."""
         self._store.set_status(OUTDATED, *(one for one in self._all.values() if one.status == IN_PROGRESS and one.version <= version))
 
     def delete(self, id_: str, author: Author) -> None:
@@ -331,9 +336,3 @@ def _permitted(transaction: Transaction, author: Author, verb: str) -> Transacti
     if not (transaction.author and transaction.author == author.identity):
         author.permit(Touch(spelled("transaction", transaction.id), verb, frozenset((ANY,))))
     return transaction
-
-
-def _is_readable(transaction: Transaction, author: Author) -> bool:
-    with suppress(Forbidden):
-        return bool(_permitted(transaction, author, READ))
-    return False

@@ -35,7 +35,7 @@ def parse_sessions(text: str) -> list[ProxySession]:
 
 
 async def end_sessions(send: Callable[[str], Awaitable[str]], which: Callable[[ProxySession], bool] = lambda _: True) -> int:
-    """End the sessions for which `which` returns True. Return their number, including sessions that clients have ended meanwhile.
+    """End the sessions for which `which` returns True. Return their number, which includes sessions that have ended in the meantime.
 
     `send`: sends a command to the worker. Raises RuntimeFailure.
     """
@@ -66,9 +66,9 @@ class WorkerEnding:
     ) -> BackgroundOperation:
         """Begin the operation that ends a former worker, and return it.
 
-        The operation ends the sessions of the worker after `after` seconds, and when fewer than `sessions_below` sessions are left; None
-        means no such condition. Raises NotEndable for the current worker or if there is no master's socket, NotFound and
-        TooManyOperations.
+        The operation ends the sessions of the worker when `after` seconds have passed and fewer than `sessions_below` sessions are left.
+        None means that this condition does not apply. Raises NotEndable for the current worker or if there is no master's socket, NotFound
+        and TooManyOperations.
         """
         if note := self._workers.note:
             raise NotEndable(note)
@@ -82,40 +82,34 @@ class WorkerEnding:
         return operations.begin(END_WORKER, author=author, needs=needs, **arguments)
 
     async def work(self, running: RunningOperation) -> None:
-        """End the worker's sessions when it is due, and run until it has exited. Reports `sessions`, `connections`, `ended`."""
+        """Wait until a former worker has exited, and end its sessions when the conditions in the arguments are met.
+
+        Reports `sessions`, `connections` and `ended`, the number of ended sessions.
+        """
         operation = running.now
-        pid, below = operation.arguments["pid"], operation.arguments["sessions_below"]
-        while (process := await self._process(pid, operation.arguments["started"])) is not None:
-            self._report(running, process)
-            if self._is_due(running, process, below):
+        pid, after, below = (operation.arguments[name] for name in ("pid", "after", "sessions_below"))
+        while (process := await self._find_former(pid, operation.arguments["started"])) is not None:
+            counts = {"sessions": process.session_count, "connections": process.connections}
+            if not counts.items() <= running.now.progress.items():
+                running.report(**counts)
+            has_waited = after is None or time.time() - operation.created >= after
+            if process.session_count > 0 and has_waited and (below is None or process.session_count < below):
                 with suppress(RuntimeAbsent):
                     ended = await end_sessions(self._workers.socket(pid).send)
                     running.report(ended=running.now.progress.get("ended", 0) + ended)
             await asyncio.sleep(POLL_SECONDS)
         running.report(sessions=0, connections=0)
 
-    def _is_due(self, running: RunningOperation, process: WorkerProcess, below: int | None) -> bool:
-        after = running.now.arguments["after"]
-        is_late = after is None or time.time() - running.now.created >= after
-        return process.session_count > 0 and is_late and (below is None or process.session_count < below)
-
-    def _report(self, running: RunningOperation, process: WorkerProcess) -> None:
-        now = {"sessions": process.session_count, "connections": process.connections}
-        if not now.items() <= running.now.progress.items():
-            running.report(**now)
-
-    async def _process(self, pid: int, started: float) -> WorkerProcess | None:
-        """Return the worker; None if it has exited, even if another process has its pid by now."""
+    async def _find_former(self, pid: int, started: float) -> WorkerProcess | None:
+        """Return a former worker; None if it has exited, even if another process has its pid."""
         try:
             if pid not in await self._workers.former():
                 return None
             process = await self._workers.process(pid)
         except RuntimeAbsent:
             # If the master does not answer either, the worker may still be running.
-            return None if await self._is_gone(pid) else WorkerProcess(pid, False, started)
+            with suppress(RuntimeAbsent):
+                if pid not in await self._workers.former():
+                    return None
+            return WorkerProcess(pid, False, started)
         return process if abs(process.started - started) < 1 else None
-
-    async def _is_gone(self, pid: int) -> bool:
-        with suppress(RuntimeAbsent):
-            return pid not in await self._workers.former()
-        return False

@@ -6,7 +6,7 @@ a process are read from /proc (proc_pid_smaps(5), proc_pid_stat(5), proc_pid_sta
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ _RSS = re.compile(r"^VmRSS:\s+(\d+) kB$", re.MULTILINE)
 
 
 def memory(pid: int, started: float, proc: Path = Path("/proc")) -> int | None:
-    """Return the memory of a process in bytes: its proportional set size, or without permission for that its resident set size.
+    """Return the memory of a process in bytes: its proportional set size or, if that may not be read, its resident set size.
 
     Returns None if neither may be read, or if the process did not start at `started` (Unix time): a pid from another PID namespace may
     belong to any process here.
@@ -43,23 +43,21 @@ INIT = 1
 
 
 def siblings(pid: int, proc: Path = Path("/proc")) -> list[int]:
-    """Return the pids of the other processes with the same name and parent; an empty list without permission to read them.
+    """Return the pids of the other processes with the same name and parent; an empty list if this process may not read them.
 
     This finds the former workers of a HAProxy without a master's socket.
     """
     with suppress(OSError, ValueError, IndexError):
         name, parent = name_and_parent(pid, proc)
         if parent > INIT:
-            children = map(int, (proc / f"{parent}/task/{parent}/children").read_text().split())
-            return sorted(child for child in children if child != pid and _named(proc, child) == name)
+            found: list[int] = []
+            for child in map(int, (proc / f"{parent}/task/{parent}/children").read_text().split()):
+                # A child that has ended is skipped.
+                with suppress(OSError, ValueError, IndexError):
+                    if child != pid and name_and_parent(child, proc)[0] == name:
+                        found.append(child)
+            return sorted(found)
     return []
-
-
-def _named(proc: Path, pid: int) -> str:
-    """Return the name of a process; empty if it has ended."""
-    with suppress(OSError, ValueError, IndexError):
-        return name_and_parent(pid, proc)[0]
-    return ""
 
 
 NO_MASTER = (
@@ -113,14 +111,11 @@ class Workers:
         return await self._engine.runtime.worker_pid()
 
     async def hidden(self) -> list[int]:
-        """Return the pids of former workers, from /proc, for a HAProxy without a master's socket.
-
-        Raises RuntimeAbsent.
-        """
+        """Return the pids of former workers of a HAProxy without a master's socket, from /proc. Raises RuntimeAbsent."""
         return siblings(await self.current())
 
     async def former(self) -> list[int]:
-        """Return the pids of the workers that have been replaced. Raises RuntimeAbsent."""
+        """Return the pids of the workers that were replaced; empty without a master's socket. Raises RuntimeAbsent."""
         if (master := self.master) is None:
             return []
         current = await self.current()
@@ -131,8 +126,9 @@ class Workers:
 
         Raises RuntimeFailure.
         """
-        current = await self.current()
-        processes = [await self._current(current)]
+        current, runtime = await self.current(), self._engine.runtime
+        info, stat = await runtime.send("show info float"), await runtime.send(f"show stat -1 {FRONTENDS} -1")
+        processes = [self._parse(current, info, stat, current=True)]
         for pid in await self.former():
             with suppress(RuntimeAbsent):
                 processes.append(await self.process(pid))
@@ -151,36 +147,28 @@ class Workers:
             raise RuntimeAbsent(NO_MASTER)
         return master.process(pid)
 
-    async def _current(self, pid: int) -> WorkerProcess:
-        runtime = self._engine.runtime
-        return self._parse(pid, await runtime.send("show info float"), await runtime.send(f"show stat -1 {FRONTENDS} -1"), current=True)
-
     def _parse(self, pid: int, info: str, stat: str, *, current: bool) -> WorkerProcess:
         facts = answers.info(info)
         started = float(facts.get("Start_time_sec", 0))
+        context = self._engine.context
+        version: int | None
+        if current and context.running.is_current:
+            version = context.current.version
+        else:
+            version = loaded_version(self._engine.reloads.records.all(), pid, started)
         return WorkerProcess(
             pid=int(facts.get("Pid", pid)),
             current=current,
             started=started,
-            version=self._version(pid, started, current=current),
+            version=version,
             connections=int(float(facts.get("CurrConns", 0))),
-            sessions=dict(_sessions(stat)),
+            sessions={name: count for name, count in column_of(stat, "scur").items() if count},
         )
 
-    def _version(self, pid: int, started: float, *, current: bool) -> int | None:
-        """Return the version of the configuration that a worker runs; None if unknown.
-
-        If the worker is the current one and runs the file, this is the file's version, else that of the reload that started it.
-        """
-        context = self._engine.context
-        if current and context.running.is_current:
-            return context.current.version
-        return loaded_version(self._engine.reloads.records.all(), pid, started)
-
     async def counts(self, kind: int, column: str) -> "Counts":
-        """Return a column of `show stat` for all proxies or servers of every process. Parameters and errors as in `statistics`.
+        """Return a column of `show stat`, such as `scur`, for all proxies or servers of every process.
 
-        `column`: the name of the column, such as `scur`.
+        `kind` and the errors are those of `statistics`.
         """
         return Counts({name: column_of(text, column) for name, text in (await self.statistics(kind)).items()})
 
@@ -190,10 +178,10 @@ class Workers:
         return f"{worker.pid}@{int(worker.started)}", await self._engine.runtime.send(_statistics(kind))
 
     async def statistics(self, kind: int) -> dict[str, str]:
-        """Return the answer of every process to `show stat` by its name (`PID@START`), the current worker first.
+        """Return the answers of all processes to `show stat` by their names (`PID@START`), the current worker first.
 
-        `kind`: a sum of FRONTENDS, BACKENDS and SERVERS. Raises RuntimeFailure if the current worker does not answer. Skips former
-        workers that do not answer.
+        `kind`: a sum of FRONTENDS, BACKENDS and SERVERS. Raises RuntimeFailure if the current worker does not answer. Skips former workers
+        that do not answer.
         """
         command = _statistics(kind)
         texts = dict([await self.statistics_in_service(kind)])
@@ -222,20 +210,19 @@ class Counts:
 
 def column_of(stat: str, column: str) -> dict[str, int]:
     """Return the numbers in a column of `show stat`, by `proxy` or `backend/server`."""
-    rows = answers.table(stat)
-    return {_name(row): int(row[column]) for row in rows if row.get(column, "").isdigit()}
-
-
-def _name(row: Mapping[str, str]) -> str:
-    return row["pxname"] if row["svname"] in ("FRONTEND", "BACKEND") else f"{row['pxname']}/{row['svname']}"
-
-
-def _sessions(stat: str) -> Iterator[tuple[str, int]]:
-    yield from ((name, count) for name, count in column_of(stat, "scur").items() if count)
+    numbers: dict[str, int] = {}
+    for row in answers.table(stat):
+        if row.get(column, "").isdigit():
+            name = row["pxname"] if row["svname"] in ("FRONTEND", "BACKEND") else f"{row['pxname']}/{row['svname']}"
+            numbers[name] = int(row[column])
+    return numbers
 
 
 def loaded_version(records: list[ReloadRecord], pid: int, started: float) -> int | None:
-    """Return the version that a process has loaded by a reload; None if unknown. `started` distinguishes processes with the same pid."""
+    """Return the version that a worker has loaded by a reload; None if unknown.
+
+    `started`: the Unix time when the worker started. It distinguishes processes with the same pid.
+    """
     for record in reversed(records):
         if record.status == SUCCEEDED and record.pid_after == pid and record.started and record.started - _BEFORE <= started:
             within = record.ended is None or started <= record.ended + _AFTER

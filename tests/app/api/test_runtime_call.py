@@ -12,7 +12,7 @@ from dataplaneapi.api.runtime_call import asking, read_long, with_reference_mess
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime.dumps import StatisticsDump
-from haproxy_native.runtime.responses import refused
+from haproxy_native.runtime.responses import refusal_error
 from tests.app.client import Client, settings
 from tests.haproxy.listening import serving
 
@@ -29,7 +29,7 @@ from tests.haproxy.listening import serving
     ],
 )
 def test_a_refusal_is_worded_and_classed(words: str, classed: bool, status: int, end: str) -> None:
-    error = with_reference_message(refused(words, "add server a/b  1.2.3.4"), "/run/h.sock", classed=classed)
+    error = with_reference_message(refusal_error(words, "add server a/b  1.2.3.4"), "/run/h.sock", classed=classed)
     assert (str(error), status_of(error)) == (f"/run/h.sock [3]  {words} [add server a/b  1.2.3.4]{end}", status)
 
 

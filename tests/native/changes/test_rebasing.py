@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.changes.operations import Create, Delete, Edit, Patch, PutDocument, PutText, Replace, ReplaceAll, applied
-from haproxy_native.changes.rebasing import rebased
+from haproxy_native.changes.operations import Create, Delete, Edit, Patch, PutDocument, PutText, Replace, ReplaceAll, apply_all
+from haproxy_native.changes.rebasing import rebase_operations
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import ObjectPlace, name_of
 from haproxy_native.errors import Clash, Collided, NativeError
@@ -77,7 +77,7 @@ def rules(document: Document) -> list[dict[str, Any]]:
 
 def clashes(operations: Sequence[Edit], theirs: Document) -> list[Clash]:
     with pytest.raises(Collided) as raised:
-        rebased(operations, BASE, theirs)
+        rebase_operations(operations, BASE, theirs)
     return list(raised.value.clashes)
 
 
@@ -88,9 +88,9 @@ def test_two_members_of_one_server() -> None:
     theirs = changed("weight 10", "weight 20")
     body = {"name": "web1", "address": "127.0.0.9", "port": 1, "weight": 10, "metadata": {"comment": "the first"}}
     wanted = theirs.text.replace("127.0.0.1:1 ", "127.0.0.9:1 ")
-    assert rebased([Replace(of_server("web1"), body)], BASE, theirs).text == wanted
-    assert rebased([Patch(of_server("web1"), {"address": "127.0.0.9"})], BASE, theirs).text == wanted
-    assert rebased(put(changed("127.0.0.1:1 ", "127.0.0.9:1 ")), BASE, theirs).text == wanted
+    assert rebase_operations([Replace(of_server("web1"), body)], BASE, theirs).text == wanted
+    assert rebase_operations([Patch(of_server("web1"), {"address": "127.0.0.9"})], BASE, theirs).text == wanted
+    assert rebase_operations(put(changed("127.0.0.1:1 ", "127.0.0.9:1 ")), BASE, theirs).text == wanted
 
 
 def test_both_sides_of_a_member() -> None:
@@ -136,7 +136,7 @@ def test_servers_added_at_one_place() -> None:
     end = "127.0.0.1:2\n"
     theirs, mine = (changed(end, f"{end}  server {name} 127.0.0.1:8\n") for name in "ab")
     for operations in ([Create(of_server(), {"name": "b", "address": "127.0.0.1", "port": 8})], put(mine)):
-        assert rebased(operations, BASE, theirs).text == theirs.text.replace(":8\n", ":8\n  server b 127.0.0.1:8\n")
+        assert rebase_operations(operations, BASE, theirs).text == theirs.text.replace(":8\n", ":8\n  server b 127.0.0.1:8\n")
 
 
 # -- rows
@@ -144,15 +144,15 @@ def test_servers_added_at_one_place() -> None:
 
 def test_two_writers_each_add_a_rule() -> None:
     theirs = Create(of_rule(), rule(1)).apply(BASE)
-    assert rules(rebased([Create(of_rule(), rule(2))], BASE, theirs)) == [DENY, SET, rule(1), rule(2)]
+    assert rules(rebase_operations([Create(of_rule(), rule(2))], BASE, theirs)) == [DENY, SET, rule(1), rule(2)]
     theirs = Create(of_rule(1), rule(1)).apply(BASE)
-    assert rules(rebased([Create(of_rule(1), rule(2))], BASE, theirs)) == [DENY, rule(1), rule(2), SET]
+    assert rules(rebase_operations([Create(of_rule(1), rule(2))], BASE, theirs)) == [DENY, rule(1), rule(2), SET]
 
 
 @pytest.mark.parametrize(("index", "wanted"), [(0, [rule(2), rule(1), SET]), (1, [rule(1), rule(2), SET]), (2, [rule(1), SET, rule(2)])])
 def test_a_rule_goes_beside_the_neighbour_that_is_left(index: int, wanted: list[Any]) -> None:
     theirs = Replace(of_rule(0), rule(1)).apply(BASE)
-    assert rules(rebased([Create(of_rule(index), rule(2))], BASE, theirs)) == wanted
+    assert rules(rebase_operations([Create(of_rule(index), rule(2))], BASE, theirs)) == wanted
 
 
 def test_a_rule_without_its_neighbours_has_no_place() -> None:
@@ -168,41 +168,41 @@ def test_a_rule_without_its_neighbours_has_no_place() -> None:
 
 def test_a_rule_is_found_where_it_stands_by_now() -> None:
     theirs = Create(of_rule(0), rule(1)).apply(BASE)
-    assert rules(rebased([Delete(of_rule(0))], BASE, theirs)) == [rule(1), SET]
-    assert rules(rebased([Patch(of_rule(1), {"hdr_format": "b"})], BASE, theirs)) == [rule(1), DENY, SET | {"hdr_format": "b"}]
+    assert rules(rebase_operations([Delete(of_rule(0))], BASE, theirs)) == [rule(1), SET]
+    assert rules(rebase_operations([Patch(of_rule(1), {"hdr_format": "b"})], BASE, theirs)) == [rule(1), DENY, SET | {"hdr_format": "b"}]
     swapped = ReplaceAll(of_rule(), [SET, DENY]).apply(BASE)
-    assert rules(rebased([Replace(of_rule(0), rule(2))], BASE, swapped)) == [SET, rule(2)]
+    assert rules(rebase_operations([Replace(of_rule(0), rule(2))], BASE, swapped)) == [SET, rule(2)]
 
 
 def test_a_rule_that_both_have_changed_is_contested() -> None:
     theirs = Replace(of_rule(1), rule(1)).apply(BASE)
     for operation in (Replace(of_rule(1), rule(2)), Delete(of_rule(1))):
         assert [each.member for each in clashes([operation], theirs)] == ["http_request_rule_list"]
-    assert rebased([Delete(of_rule(1))], BASE, Delete(of_rule(1)).apply(BASE)).text.count("http-request") == 1
+    assert rebase_operations([Delete(of_rule(1))], BASE, Delete(of_rule(1)).apply(BASE)).text.count("http-request") == 1
 
 
 def test_a_list_that_is_replaced_has_to_be_as_it_was() -> None:
     mine, theirs = ReplaceAll(of_rule(), [rule(1)]), Create(of_rule(), rule(2)).apply(BASE)
     assert [each.member for each in clashes([mine], theirs)] == ["http_request_rule_list"]
-    assert rules(rebased([mine], BASE, changed("weight 10", "weight 20"))) == [rule(1)]
+    assert rules(rebase_operations([mine], BASE, changed("weight 10", "weight 20"))) == [rule(1)]
 
 
 def test_equal_rules_are_told_apart_by_their_place() -> None:
     twice = Create(of_rule(), DENY).apply(BASE)
     theirs = Create(of_rule(0), rule(1)).apply(twice)
-    assert rules(rebased([Delete(of_rule(2))], twice, theirs)) == [rule(1), DENY, SET]
-    assert rules(rebased([Delete(of_rule(0))], twice, theirs)) == [rule(1), SET, DENY]
+    assert rules(rebase_operations([Delete(of_rule(2))], twice, theirs)) == [rule(1), DENY, SET]
+    assert rules(rebase_operations([Delete(of_rule(0))], twice, theirs)) == [rule(1), SET, DENY]
 
 
 # -- texts
 
 
 def test_the_comments_of_both_stay() -> None:
-    merged = rebased(put(changed("# the first", "# the oldest")), BASE, changed("# the shop", "# our shop"))
+    merged = rebase_operations(put(changed("# the first", "# the oldest")), BASE, changed("# the shop", "# our shop"))
     assert "# our shop" in merged.text
     assert "# the oldest" in merged.text
     below = changed("127.0.0.1:3\n", "127.0.0.1:3\n# ours\n")
-    assert rebased(put(below), BASE, changed("127.0.0.1:3", "127.0.0.1:4")).text.endswith("server web1 127.0.0.1:4\n# ours\n")
+    assert rebase_operations(put(below), BASE, changed("127.0.0.1:3", "127.0.0.1:4")).text.endswith("server web1 127.0.0.1:4\n# ours\n")
 
 
 def test_a_comment_that_both_have_changed() -> None:
@@ -212,7 +212,7 @@ def test_a_comment_that_both_have_changed() -> None:
 
 def test_what_no_object_expresses_needs_an_unchanged_section() -> None:
     mine = changed("  server web2 127.0.0.1:2\n", "  .if defined(X)\n  server web2 127.0.0.1:2\n  .endif\n")
-    assert rebased(put(mine), BASE, changed("127.0.0.1:3", "127.0.0.1:4")).text == mine.text.replace("127.0.0.1:3", "127.0.0.1:4")
+    assert rebase_operations(put(mine), BASE, changed("127.0.0.1:3", "127.0.0.1:4")).text == mine.text.replace("127.0.0.1:3", "127.0.0.1:4")
     (clash,) = clashes(put(mine), changed("weight 10", "weight 20"))
     assert (clash.object, clash.member, clash.mine) == ("backend/app", "lines", [".if defined(X)", ".endif"])
     assert clash.theirs == ["server web1 127.0.0.1:1 weight 20   # the first"]
@@ -221,18 +221,18 @@ def test_what_no_object_expresses_needs_an_unchanged_section() -> None:
 def test_sections_that_come_go_and_move() -> None:
     theirs = changed("backend other", "backend theirs\n\nbackend other")
     mine = changed("backend other", "backend mine\n\nbackend other")
-    assert [section.name for section in rebased(put(mine), BASE, theirs).sections][-4:] == ["app", "theirs", "mine", "other"]
+    assert [section.name for section in rebase_operations(put(mine), BASE, theirs).sections][-4:] == ["app", "theirs", "mine", "other"]
     gone = Document.parse(TEXT[: TEXT.index("backend other")])
-    assert [section.name for section in rebased(put(gone), BASE, theirs).sections][-2:] == ["app", "theirs"]
+    assert [section.name for section in rebase_operations(put(gone), BASE, theirs).sections][-2:] == ["app", "theirs"]
     turned = Document(BASE.preamble, [*BASE.sections[:-2], *reversed(BASE.sections[-2:])])
-    assert [section.name for section in rebased(put(turned), BASE, theirs).sections][-3:] == ["other", "app", "theirs"]
+    assert [section.name for section in rebase_operations(put(turned), BASE, theirs).sections][-3:] == ["other", "app", "theirs"]
 
 
 def test_a_section_that_moves_to_another_file() -> None:
     base, theirs = (parts.with_parts(BASE, {"": BASE, "b.cfg": Document.parse(f"backend b\n  retries {number}\n")}) for number in (1, 2))
     alone = Document(BASE.preamble, [section for section in BASE.sections if section.name != "other"])
     moved = Document.parse("backend b\n  retries 1\n\nbackend other from base\n  server web1 127.0.0.1:3\n")
-    merged = rebased([PutDocument(parts.with_parts(base, {"": alone, "b.cfg": moved}))], base, theirs)
+    merged = rebase_operations([PutDocument(parts.with_parts(base, {"": alone, "b.cfg": moved}))], base, theirs)
     assert merged.text == parts.with_parts(base, {"": alone, "b.cfg": Document.parse(moved.text.replace("1\n\n", "2\n\n"))}).text
     assert [section.file for section in merged.sections] == [section.file for section in Document.parse(merged.text).sections]
 
@@ -242,12 +242,12 @@ def test_a_section_that_has_another_number(header: str, name: str) -> None:
     base = Document.parse(f"{header}\n  mode http\nbackend b\n")
     theirs = Document.parse(f"{header}\n  mode tcp\n{base.text}")
     with pytest.raises(Collided, match=f"lines of defaults/{name}"):
-        rebased([Patch(ObjectPlace(TABLE["defaults"], None, name), {"queue_timeout": 1000})], base, theirs)
+        rebase_operations([Patch(ObjectPlace(TABLE["defaults"], None, name), {"queue_timeout": 1000})], base, theirs)
 
 
 def test_times_in_another_unit() -> None:
     editor, theirs = Editor(Grammar(time_suffix="none")), changed("weight 10", "weight 20")
-    merged = rebased([Patch(of_server("web1"), {"inter": 2000}, editor=editor)], BASE, theirs)
+    merged = rebase_operations([Patch(of_server("web1"), {"inter": 2000}, editor=editor)], BASE, theirs)
     assert "127.0.0.1:1 inter 2000 weight 20 " in merged.text
 
 
@@ -255,9 +255,9 @@ def test_a_name_that_two_sections_have() -> None:
     base = Document.parse(TEXT + "\nbackend app from base\n  server web9 127.0.0.1:9\n")
     mine, theirs = (Document.parse(base.text.replace(*change)) for change in ((":9", ":8"), ("weight 10", "weight 20")))
     with pytest.raises(Collided, match="lines of backend/app"):
-        rebased(put(mine), base, theirs)
+        rebase_operations(put(mine), base, theirs)
     other = Document.parse(base.text.replace("maxconn 100", "maxconn 200"))
-    assert rebased(put(mine), base, other).text == other.text.replace(":9", ":8")
+    assert rebase_operations(put(mine), base, other).text == other.text.replace(":9", ":8")
 
 
 # -- the law
@@ -360,11 +360,11 @@ def counted(document: Document) -> Counter[str]:
 def check(seed: int) -> str:
     chance = random.Random(seed)
     mine, theirs = made(chance), made(chance)
-    ours, others = applied(mine, BASE), applied(theirs, BASE)
-    assert rebased(mine, BASE, Document.parse(TEXT)).text == ours.text, "on the same document it is `apply`"
-    assert rebased(mine, BASE, Document.parse(ours.text)).text == ours.text, "what has been made already is left out"
+    ours, others = apply_all(mine, BASE), apply_all(theirs, BASE)
+    assert rebase_operations(mine, BASE, Document.parse(TEXT)).text == ours.text, "on the same document it is `apply`"
+    assert rebase_operations(mine, BASE, Document.parse(ours.text)).text == ours.text, "what has been made already is left out"
     try:
-        document = rebased(mine, BASE, Document.parse(others.text))
+        document = rebase_operations(mine, BASE, Document.parse(others.text))
     except Collided as error:
         for clash in error.clashes:
             for side in (mine, theirs):

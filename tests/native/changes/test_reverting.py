@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.changes.rebasing import reverted
+from haproxy_native.changes.rebasing import revert_change
 from haproxy_native.errors import Conflict, Diverged
 from haproxy_native.history.reverting import reverted_content
 from haproxy_native.text.document import Document
@@ -20,7 +20,7 @@ backend other
 
 def taken_back(before: str, after: str, now: str) -> str:
     documents = (Document.parse(HEAD % number + text) for number, text in enumerate((now, before, after), 3))
-    return reverted(*documents).text.partition("\n")[2]
+    return revert_change(*documents).text.partition("\n")[2]
 
 
 def test_byte_for_byte_where_nothing_came_later() -> None:

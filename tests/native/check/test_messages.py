@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from haproxy_native.check.messages import Origin, explained, locate, parse_messages, recorded
+from haproxy_native.check.messages import Origin, format_alerts, locate, parse_messages, source_lines
 from haproxy_native.text.document import Document
 
 TEXT = "# top\n\nglobal\n  maxconn lots\n\n# about a\nbackend a\n  server s1\n  balance by-luck"
@@ -28,11 +28,11 @@ DRAFT, FILE = "/etc/.haproxy.cfg.1", "/etc/haproxy.cfg"
     ],
 )
 def test_recorded(stderr: str, text: str) -> None:
-    assert recorded(stderr) == text
+    assert format_alerts(stderr) == text
 
 
 def test_endless_alerts_end() -> None:
-    text = recorded("".join(f"[ALERT] (1) : config : {'x' * 5000}{i}\n" for i in range(300)))
+    text = format_alerts("".join(f"[ALERT] (1) : config : {'x' * 5000}{i}\n" for i in range(300)))
     assert text.endswith('\nmsg="and 100 more"')
     assert len(text) < 500_000
 
@@ -73,7 +73,7 @@ def test_alerts_are_located() -> None:
         {"level": "alert", "text": "config : parsing [/other:3] : bad", "file": "/other", "line": 3},
         {"level": "alert", "text": "config : bad"},
     ]
-    assert explained([message for message in said if message.level == "alert"]) == (
+    assert source_lines([message for message in said if message.level == "alert"]) == (
         "\nline 8 in 'backend a': server s1\nline 9 in 'backend a': balance by-luck"
     )
 

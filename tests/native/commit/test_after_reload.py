@@ -19,7 +19,7 @@ from tests.native.engines import ByFunction, adding, run, running_engine
 async def restored(engine: Engine, said: str = "") -> int | None:
     """The version of the file after a reload that fails."""
     record = replace(engine.reloads.records.issue(), response=said)
-    return (await after_reload.failed(engine.context, record)).restored_version
+    return (await after_reload.handle_failure(engine.context, record)).restored_version
 
 
 def test_back_to_what_is_known_to_run(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_success_makes_it_the_running_document(tmp_path: Path) -> None:
             await engine.write([ByFunction(adding("b"))], Version(1), author=NOBODY)
             assert engine.running is None
             async with engine.loading():
-                await after_reload.succeeded(engine.context)
+                await after_reload.handle_success(engine.context)
             assert engine.running is engine.document
             assert engine.context.running.last_good.data == (tmp_path / "haproxy.cfg.lkg").read_bytes() == engine.raw()
 

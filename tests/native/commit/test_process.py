@@ -271,7 +271,7 @@ def test_a_kill_between_the_commands_and_what_follows(two: HAProxy, replaced: bo
             prepared = await prepare(context, Change([ByFunction(substituting("weight 11", "weight 77"))], author=NOBODY))
             assert prepared.plan and prepared.text
             with suppress(KeyboardInterrupt):
-                async with process.applied(context, prepared.plan, prepared.before, prepared.text.stamped):
+                async with process.sending_commands(context, prepared.plan, prepared.before, prepared.text.stamped):
                     assert weight(two) == "77"
                     if replaced:
                         await context.current.install(prepared.text.stamped, prepared.text.draft, prepared.text.banner)

@@ -40,7 +40,7 @@ def test_an_edit_by_hand_while_haproxy_reads(haproxy: HAProxy) -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             async with engine.loading():
                 haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
-                await after_reload.succeeded(engine.context)
+                await after_reload.handle_success(engine.context)
             outcome = await engine.write([ByFunction(substituting("weight 20", "weight 30"))], Version(2), author=NOBODY)
             assert outcome.reload_id
             assert "while HAProxy read it" in outcome.reasons[0].why
@@ -108,7 +108,7 @@ def test_a_file_goes_back_though_proxies_are_bound_anew(tmp_path: Path) -> None:
             moved = text.replace("backend free\n", "defaults other\nbackend free\n").encode()
             await push(engine, moved, version=1)
             async with engine.loading():
-                assert (await after_reload.failed(engine.context, engine.reloads.records.issue())).restored_version == 3
+                assert (await after_reload.handle_failure(engine.context, engine.reloads.records.issue())).restored_version == 3
             assert body(tmp_path / "haproxy.cfg") == text
 
     run(work())

@@ -13,7 +13,15 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.reload.strategies import CustomCommand, MasterSocket, OutcomeSource, ReloadClaim, Reloading, scrubbed, split_command
+from haproxy_native.reload.strategies import (
+    CustomCommand,
+    MasterSocket,
+    OutcomeSource,
+    ReloadClaim,
+    Reloading,
+    child_environment,
+    split_command,
+)
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
 from tests.haproxy.process import HAProxy
@@ -77,7 +85,7 @@ def test_what_cannot_be_started(word: str, why: str) -> None:
 
 def test_the_environment(tmp_path: Path) -> None:
     inherited = {"PATH": "/usr/bin:/bin", "NOTIFY_SOCKET": "/x", "WATCHDOG_USEC": "1", "WATCHDOG_PID": "2", "LISTEN_FDS": "3", "HOME": "/h"}
-    assert scrubbed(inherited) == {"PATH": "/usr/bin:/bin", "HOME": "/h"}
+    assert child_environment(inherited) == {"PATH": "/usr/bin:/bin", "HOME": "/h"}
     said = run(sys.executable, "-c", "import os; print(sorted(set(os.environ) - {'LC_CTYPE'}))", environment=inherited)
     assert said.response == "['HOME', 'PATH']\n"
 

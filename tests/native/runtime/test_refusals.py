@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.errors import RuntimeConflict, RuntimeDenied, RuntimeExists, RuntimeMissing, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.responses import UNKNOWN, denied, first_words, refused
+from haproxy_native.runtime.responses import UNKNOWN, denial_error, first_words, refusal_error
 from haproxy_native.runtime.socket import Socket
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -213,7 +213,7 @@ def test_every_refusal_has_its_class(haproxy: HAProxy) -> None:
             if answer.startswith((UNKNOWN, "Usage: ")) and row != "nonsense":
                 continue
             seen += 1
-            if not answer or type(refused(first_words(answer), command)) is not kind:
+            if not answer or type(refusal_error(first_words(answer), command)) is not kind:
                 wrong.append((kind.__name__, row, answer))
     assert (wrong, seen > 100) == ([], True)
 
@@ -236,7 +236,7 @@ def test_what_the_level_of_the_socket_does_not_permit(haproxy: HAProxy, name: st
 
     told = asyncio.run(errors())
     assert len(told) == 4
-    assert told[0] == str(denied(str(path), name, "show ssl crt-list"))
+    assert told[0] == str(denial_error(str(path), name, "show ssl crt-list"))
     assert f'level {name}, and this needs level admin; give it that level with "stats socket {path} level admin"' in told[0]
 
 
@@ -257,8 +257,8 @@ def test_the_severity_of_a_message_is_no_part_of_it(haproxy: HAProxy, name: str)
 
 
 def test_the_level_that_is_needed() -> None:
-    assert "needs level operator" in str(denied("/s", "user", "set table t key a data.gpc0 1"))
-    assert "needs level operator" in str(denied("/s", "user", "show ssl cert"))
-    assert "needs level admin" in str(denied("/s", "user", "show ssl crt-list"))
-    assert "needs level admin" in str(denied("/s", "operator", "set table t key a data.gpc0 1"))
-    assert '"-S /m,level,admin"' in str(denied("/m", "user", "set server a/b weight 1", of_master=True))
+    assert "needs level operator" in str(denial_error("/s", "user", "set table t key a data.gpc0 1"))
+    assert "needs level operator" in str(denial_error("/s", "user", "show ssl cert"))
+    assert "needs level admin" in str(denial_error("/s", "user", "show ssl crt-list"))
+    assert "needs level admin" in str(denial_error("/s", "operator", "set table t key a data.gpc0 1"))
+    assert '"-S /m,level,admin"' in str(denial_error("/m", "user", "set server a/b weight 1", of_master=True))

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.errors import BadValue
-from haproxy_native.runtime.stick_tables import Table, check_datum, parse_entries, parse_tables, stored_key, unescaped
+from haproxy_native.runtime.stick_tables import Table, check_datum, parse_entries, parse_tables, stored_key, unescape
 
 KNOWN = frozenset(["gpc0", "conn_rate", "server_id"])
 
@@ -40,7 +40,7 @@ def test_an_entry(line: str, entry: dict[str, object]) -> None:
     ],
 )
 def test_a_key_as_it_was(shown: str, key: str) -> None:
-    assert unescaped(shown) == key
+    assert unescape(shown) == key
 
 
 @pytest.mark.parametrize(

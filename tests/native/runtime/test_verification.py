@@ -11,7 +11,7 @@ import pytest
 from haproxy_native.errors import RuntimeRefused, RuntimeUnverified
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.server_state import ServerState
-from haproxy_native.runtime.verification import Gone, Limit, Shows, prove
+from haproxy_native.runtime.verification import Gone, Limit, Shows, verify_checks
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 
@@ -22,7 +22,7 @@ def prove_on(haproxy: HAProxy, *checks: Check) -> None:
     async def run() -> None:
         runtime = Runtime(timeout=60)
         assert await runtime.connect(None, [str(haproxy.stats)], 60, 0.02)
-        await prove(runtime, [("the command", check) for check in checks])
+        await verify_checks(runtime, [("the command", check) for check in checks])
 
     asyncio.run(run())
 
@@ -71,7 +71,7 @@ def test_a_change_that_is_shown_only_after_a_while(haproxy: HAProxy, patience: f
         assert await runtime.connect(None, [str(haproxy.stats)], 60, 0.02)
         shows = Shows("app", "plain", (("address", ipaddress.ip_address("127.0.0.1")),))
         with nullcontext() if patience else pytest.raises(RuntimeUnverified, match=r"is 192\.0\.2\.1, not 127\.0\.0\.1"):
-            await prove(runtime, [("the command", shows)], patience=patience)
+            await verify_checks(runtime, [("the command", shows)], patience=patience)
         assert runtime.reads == (3 if patience else 1)
 
     asyncio.run(run())

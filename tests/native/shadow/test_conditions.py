@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.shadow.rewrite import STREAM, Mark, marked
+from haproxy_native.shadow.rewrite import STREAM, Mark, add_marks
 
 
 def shown(line: str, start: int) -> tuple[str, list[Mark]]:
@@ -13,7 +13,7 @@ def shown(line: str, start: int) -> tuple[str, list[Mark]]:
         marks.append(mark)
         return f"m{len(marks) - 1}"
 
-    text = " ".join(marked(line.split(), start, STREAM, new))
+    text = " ".join(add_marks(line.split(), start, STREAM, new))
     for number in range(len(marks)):
         head = f"{{ var({STREAM},),concat(.m{number}),set-var({STREAM})"
         text = text.replace(f"{head} -m found }}", f"<{number}>").replace(f"{head} -m len 0 }}", f"<!{number}>")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.shadow.rewrite import Shadow, SourceLine, identifiers, rewritten
+from haproxy_native.shadow.rewrite import Shadow, SourceLine, identifiers, rewrite_document
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
@@ -58,7 +58,7 @@ HOME, SOCKETS = Path("/etc/haproxy"), Path("/tmp/s")
 
 
 def shadow_of(text: str) -> Shadow:
-    return rewritten(Document.parse(text), SOCKETS, HOME)
+    return rewrite_document(Document.parse(text), SOCKETS, HOME)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def test_the_mode_may_be_that_of_defaults() -> None:
 
 def test_lines_of_several_files_are_counted_in_each() -> None:
     joined = parts.join([(parts.MAIN, b"# top\nglobal\n"), ("/etc/haproxy/b.cfg", b"# own\n\nbackend b\n    server s 10.0.0.1:1\n")])
-    found = rewritten(Document.parse(joined), SOCKETS, HOME)
+    found = rewrite_document(Document.parse(joined), SOCKETS, HOME)
     assert ("/etc/haproxy/b.cfg", 4, "server s 10.0.0.1:1") in {(each.file, each.line, each.text) for each in found.places.values()}
 
 

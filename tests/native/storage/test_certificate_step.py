@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.errors import NeedsReload
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.responses import refused
+from haproxy_native.runtime.responses import refusal_error
 from haproxy_native.storage.certificate_store import CertificateCheck, CertificateStep, needs_reload, read_key_file, read_with_key
 from tests.tls.pems import made
 
@@ -50,12 +50,12 @@ def test_what_is_said_holds_no_content(tmp_path: Path) -> None:
     ],
 )
 def test_refusals_that_say_nothing_of_the_file(said: str) -> None:
-    assert needs_reload(refused(said, "set ssl cert a"))
+    assert needs_reload(refusal_error(said, "set ssl cert a"))
 
 
 @pytest.mark.parametrize("said", ["inconsistencies between private key and certificate loaded 'a'.", "Can't load the payload"])
 def test_refusals_of_the_file(said: str) -> None:
-    assert not needs_reload(refused(said, "set ssl cert a"))
+    assert not needs_reload(refusal_error(said, "set ssl cert a"))
 
 
 def test_nothing_is_taken_back(tmp_path: Path) -> None:

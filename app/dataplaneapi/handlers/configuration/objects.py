@@ -21,7 +21,7 @@ from dataplaneapi.api.validation import has_zero, rebased, validated, with_sent_
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.handlers.configuration import naming
 from haproxy_native.changes.expect import ANY, Expect, Rebase, Version, find_value
-from haproxy_native.changes.operations import Create, Delete, Edit, Patch, Replace, ReplaceAll, applied, editor_of
+from haproxy_native.changes.operations import Create, Delete, Edit, Patch, Replace, ReplaceAll, apply_all, editor_of
 from haproxy_native.commit.change import Change, Reload
 from haproxy_native.editing.children import unquoted_name
 from haproxy_native.editing.editor import Editor
@@ -236,7 +236,7 @@ def _apply_renaming(target: Target, document: Document, renaming: Renaming | Non
     if renaming is None:
         return [], target, document
     edits = renaming.change.edits
-    return edits, target.with_key(renaming.name), applied(edits, document)
+    return edits, target.with_key(renaming.name), apply_all(edits, document)
 
 
 def _with_sent_zeros(call: Call, body: Any, document: Document, target: Target) -> Any:

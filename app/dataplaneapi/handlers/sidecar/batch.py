@@ -27,7 +27,7 @@ from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_
 from dataplaneapi.handlers.configuration.objects import Document, WriteHandler
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict
 from haproxy_native.changes.expect import Rebase, Version
-from haproxy_native.changes.operations import Edit, applied
+from haproxy_native.changes.operations import Edit, apply_all
 from haproxy_native.commit.change import Change, Reload, Texts
 from haproxy_native.commit.permission import permit
 from haproxy_native.commit.transaction_commit import edits_of

@@ -26,7 +26,7 @@ from haproxy_native.features.routing_tests.run import Case, Result, Run, run
 from haproxy_native.features.routing_tests.table import TestTable
 from haproxy_native.request_context import Author
 from haproxy_native.shadow.files import files_naming, stamps
-from haproxy_native.shadow.rewrite import FrontendListener, SourceLine, rewritten
+from haproxy_native.shadow.rewrite import FrontendListener, SourceLine, rewrite_document
 from haproxy_native.text.document import Document
 from haproxy_native.threads import run_in_thread
 
@@ -124,7 +124,7 @@ class RoutingGate(Observer):
         """
         decisive = next((parts for known, parts in self._known if known is document), None)
         if decisive is None:
-            shadow = rewritten(document, Path("/"), self._home)
+            shadow = rewrite_document(document, Path("/"), self._home)
             nowhere = SourceLine(None, 0, "", "")
             decisive = shadow.text, [replace(listener, place=nowhere) for listener in shadow.listeners]
         self._known = [(document, decisive), *(row for row in self._known if row[0] is not document)][:2]

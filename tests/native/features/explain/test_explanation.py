@@ -4,7 +4,7 @@ from pathlib import Path
 
 from haproxy_native.features.explain.explanation import AcceptingListener, Explanation, Header, SourceLine, explained
 from haproxy_native.shadow.process import RequestOutcome
-from haproxy_native.shadow.rewrite import Shadow, rewritten
+from haproxy_native.shadow.rewrite import Shadow, rewrite_document
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -28,7 +28,7 @@ SITE = "frontend site"
 def explained_by(marks: list[str], **seen: object) -> tuple[Shadow, Explanation]:
     """Of the rules with these numbers among those that left a mark where they apply."""
     document = Document.parse(TEXT)
-    shadow = rewritten(document, Path("/s"), Path("/"))
+    shadow = rewrite_document(document, Path("/s"), Path("/"))
     given = {"frontend": "site", "backend": "site", "server": "", "status": 403, "termination": "PR", "last_line": 0, "variables": {}}
     found = RequestOutcome(**{**given, "request": None, "response": b"", **seen}, marks=marks)  # type: ignore[arg-type]
     return shadow, explained(document, shadow, shadow.listeners[0], found, has_states=False)
