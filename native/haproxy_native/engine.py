@@ -99,6 +99,7 @@ def context_of(
 ) -> CommitContext:
     """Build the context that all commits of an engine share. Reads no files yet."""
     database.declare(TABLES, *TRANSACTIONS)
+    preceded, stored = bool(settings.check.before), stores.naming(lambda document: context.base(document))
     row = StateRow(database, "haproxy.cfg", is_kept=not settings.read_only)
     stamp = header.with_short_header if settings.short_header else header.with_header
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
@@ -122,7 +123,12 @@ def context_of(
         check=settings.check,
         runtime=runtime,
         database=database,
-        plan=plan or _planner(settings, stores, lambda document: context.base(document)),
+        plan=plan
+        or (
+            lambda running, new, capabilities, observed: planning.plan(
+                running, new, capabilities, preceded=preceded, stored=stored, observed=observed
+            )
+        ),
         reloads=reloads,
         ledger=Ledger(database, settings.storage),
         stores=stores,
@@ -131,13 +137,6 @@ def context_of(
         read_only=settings.read_only,
     )
     return context
-
-
-def _planner(settings: EngineSettings, stores: Stores, base: Callable[[Document], str]) -> Planner:
-    preceded, stored = bool(settings.check.before), stores.naming(base)
-    return lambda running, new, capabilities, observed: planning.plan(
-        running, new, capabilities, preceded=preceded, stored=stored, observed=observed
-    )
 
 
 log = logging.getLogger(__name__)
@@ -184,7 +183,7 @@ class Engine:
         if self.context.transactions.ttl:
             self._watching.begin(self.context.transactions.keep_ending())
         if self.settings.watch:
-            self._watching.begin(self._watch())
+            self._watching.begin(self._notice_edits())
         if self.settings.map_sync and writes and isinstance(maps := self.stores.get("maps"), MapStore):
             self._watching.begin(MapSync(self.context, maps, self.settings.map_sync).run())
 
@@ -265,20 +264,19 @@ class Engine:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
             if isinstance(expect, Version | Rebase):
                 raise BadRequest(_ONLY_ONE)
-            return await self._write_within(transaction_id, Change(operations, expect or ANY, author=author))
+            change = Change(operations, expect or ANY, author=author)
+
+            def edit(before: Document) -> Document:
+                after = change.apply(before)
+                # The commit checks whether the author may reload HAProxy.
+                permission.permit(author, Texts(before, after))
+                return after
+
+            texts = await self.context.transactions.change(transaction_id, edit, author, change.edits)
+            return Outcome(self.version(transaction_id), texts=Texts(*texts))
         if expect is None:
             raise BadRequest(_NEITHER)
         return await self.commit(Change(operations, expect, reload, author=author))
-
-    async def _write_within(self, transaction_id: str, change: Change) -> Outcome:
-        def permitted(before: Document) -> Document:
-            after = change.apply(before)
-            # The commit checks whether the author may reload HAProxy.
-            permission.permit(change.author, Texts(before, after))
-            return after
-
-        texts = await self.context.transactions.change(transaction_id, permitted, change.author, change.edits)
-        return Outcome(self.version(transaction_id), texts=Texts(*texts))
 
     async def amend(self, operations: Sequence[Edit], *, author: Author) -> Outcome:
         """Commit operations on whichever version is current at that time. Raises what a commit raises."""
@@ -449,7 +447,7 @@ class Engine:
             await self.context.current.open_in_thread()
             self.context.transactions.load()
 
-    async def _watch(self) -> None:
+    async def _notice_edits(self) -> None:
         while True:
             await next_second()
             touched = self.context.current.changed_stamp()

@@ -16,7 +16,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, Protocol, TypeVar
 
@@ -51,7 +51,7 @@ _threads = ThreadPoolExecutor(THREADS, "computation")
 
 
 def _reset_threads() -> None:
-    """Create the pool again in a forked process, which does not have its parent's threads."""
+    # A forked process does not have its parent's threads.
     global _threads
     _threads = ThreadPoolExecutor(THREADS, "computation")
 
@@ -76,10 +76,16 @@ async def run_in_thread(work: Callable[Given, Result], *given: Given.args, **nam
     if (waiting := abandonment.waiting()) is None:
         return await loop.run_in_executor(_threads, context.run, call)
     pool = computations()
-    place = await pool.acquire(waiting.caller)
+    slot = await pool.acquire(waiting.caller)
+
+    def release_slot(_: Future[Result]) -> None:
+        # The loop may be closed by now.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(pool.release, slot)
+
     running = _threads.submit(context.run, abandonment.run_abandonable, waiting.left, call)
     # A thread that nobody waits for any more occupies its slot until it has ended.
-    running.add_done_callback(lambda _: _in_loop(loop, partial(pool.release, place)))
+    running.add_done_callback(release_slot)
     return await asyncio.wrap_future(running)
 
 
@@ -96,11 +102,6 @@ def computations() -> Turns:
     return turns("computations", THREADS, most_waiting=sys.maxsize)
 
 
-def _in_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> None:
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(action)
-
-
 async def run_in_thread_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
     """Run work in a thread if it is large, else directly, which blocks. Returns its result."""
     return await run_in_thread(work, *given, **named) if large else work(*given, **named)
@@ -114,7 +115,7 @@ async def run_in_thread_if_large(
 
 
 async def unhurried(pieces: Iterable[Result]) -> AsyncIterator[Result]:
-    """Compute pieces of work in the event loop and yield each, with pauses, so that they take a tenth of the loop's time.
+    """Compute pieces of work in the event loop and yield each. Pause after each piece, so that all take a tenth of the loop's time.
 
     Use it for work that nobody waits for. In a thread, such work would occupy the interpreter for a millisecond whenever a request releases
     it, about twenty times during a change.
