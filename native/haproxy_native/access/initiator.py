@@ -12,7 +12,7 @@ from haproxy_native.access.rights import Rights
 from haproxy_native.errors import Forbidden
 from haproxy_native.request_context import Author
 
-# Returns the current rights of a caller, identified by its group (as in `Author.group`) and its name. None means all rights; `Rights` without
+# Returns the current rights of a caller, identified by its group (as in `Author.group`) and name. None means all rights. `Rights` without
 # rules means that the caller has no role.
 RightsOf = Callable[[str, str], Rights | None]
 
