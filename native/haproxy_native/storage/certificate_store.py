@@ -41,13 +41,13 @@ EXTRA_FILES = (".ocsp", ".sctl", ".issuer")
 class LoadedCertificate:
     """How HAProxy has loaded a certificate file."""
 
-    # Its names in HAProxy.
+    # The names of the certificate in HAProxy.
     names: Sequence[str] = ()
     # Whether HAProxy uses the file under one of these names.
     used: bool = False
     # Directories that contain the file, and that HAProxy has loaded like crt-lists.
     directories: Sequence[str] = ()
-    # Whether HAProxy has also loaded it as a CA file or a CRL file.
+    # Whether HAProxy has also loaded the file as a CA file or a CRL file.
     authority: bool = False
     # The name of an extra file; empty without one.
     extra_file: str = ""
@@ -82,10 +82,10 @@ def needs_reload(error: RuntimeRefused) -> bool:
 
 @dataclass(frozen=True)
 class CertificateStep:
-    """Replaces, creates or deletes a certificate in HAProxy's memory. Which of these, depends on the file when the step is applied."""
+    """Makes a certificate in HAProxy's memory match the file at the time when the step is applied: replaces, creates or deletes it."""
 
     path: Path
-    # Its names in HAProxy.
+    # The names of the certificate in HAProxy.
     names: Sequence[str]
     # Loaded directories to which the certificate is added, or from which it is removed if the file is deleted.
     directories: Sequence[str] = ()
@@ -96,7 +96,7 @@ class CertificateStep:
         return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
 
     async def apply(self, runtime: Runtime) -> None:
-        """Update HAProxy's memory. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NeedsReload if a reload is needed."""
+        """Update HAProxy's memory. Raises NeedsReload if a reload is needed, and RuntimeRefused if HAProxy refuses and nothing changed."""
         pem = await asyncio.to_thread(read_with_key, self.path)
         try:
             if pem is None:
@@ -119,29 +119,29 @@ class CertificateStep:
         raise NeedsReload(f"{self.path.name} cannot be reverted")
 
     async def _replace(self, runtime: Runtime, pem: str) -> None:
-        for place, name in enumerate(self.names):
+        for number, name in enumerate(self.names):
             try:
                 await ssl_files.replace(runtime, CERTIFICATES, name, pem)
             except RuntimeRefused as error:
-                if place:
+                if number:
                     raise NeedsReload(error.answer) from error
                 raise
             await verify_shown(runtime, name, pem)
-        await self._join(runtime, self.names[0])
+        await self._add_to_directories(runtime, self.names[0])
 
     async def _create(self, runtime: Runtime, pem: str) -> None:
         # The name that HAProxy would give the file in a directory that it loads like a crt-list.
         name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
         await ssl_files.create(runtime, CERTIFICATES, name, pem)
         try:
-            await self._join(runtime, name)
+            await self._add_to_directories(runtime, name)
         except RuntimeRefused:
             with suppress(RuntimeRefused):
                 await ssl_files.delete(runtime, CERTIFICATES, name)
             raise
         await verify_shown(runtime, name, pem)
 
-    async def _join(self, runtime: Runtime, name: str) -> None:
+    async def _add_to_directories(self, runtime: Runtime, name: str) -> None:
         for directory in self.directories:
             if not await _is_in(runtime, directory, name):
                 await ssl_files.add_crt_list_entry(runtime, directory, name)
@@ -173,7 +173,7 @@ class CertificateCheck:
 
 
 def read_with_key(path: Path) -> str | None:
-    """Return the text of a certificate file, followed by its `.key` file if it has no key itself; None if the file does not exist.
+    """Return the text of a certificate file, and of its `.key` file if the certificate file has no key; None if the file does not exist.
 
     Raises NeedsReload if the file cannot be read.
     """
@@ -214,8 +214,8 @@ def is_name_of(name: str, path: Path, base: str) -> bool:
     """
     if posixpath.basename(name) != path.name:
         return False
-    place = posixpath.join(base, name)
-    return posixpath.normpath(place) == str(path) or os.path.realpath(place) == os.path.realpath(path)
+    named = posixpath.join(base, name)
+    return posixpath.normpath(named) == str(path) or os.path.realpath(named) == os.path.realpath(path)
 
 
 class CertificateStore(Store):
@@ -264,12 +264,12 @@ class CertificateStore(Store):
         used, wanted = self.running_references(context, path), self.references(context, path)
         loaded = await self._loaded(context, path, used)
         if loaded is None:
-            used += await asyncio.to_thread(self._listed, context, path)
+            used += await asyncio.to_thread(self._crt_list_entries, context, path)
             return plan_reload(used, wanted, "HAProxy cannot replace this certificate at runtime")
         return plan_certificate(path, loaded, used, wanted)
 
     async def load_unreferenced(self, context: CommitContext, path: Path) -> None:
-        """Load a file that no line refers to into HAProxy's memory, so that a crt-list can refer to it at runtime."""
+        """Load a file into HAProxy's memory, so that a crt-list can refer to the file at runtime. No line may refer to the file yet."""
         loaded = await self._loaded(context, path, ())
         if loaded is None or loaded.used or loaded.directories:
             return
@@ -283,11 +283,11 @@ class CertificateStore(Store):
     def check_unused(self, context: CommitContext, path: Path) -> None:
         super().check_unused(context, path)
         # HAProxy would refuse a crt-list that names a missing certificate.
-        for reference in self._listed(context, path)[:1]:
+        for reference in self._crt_list_entries(context, path)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")
 
-    def _listed(self, context: CommitContext, path: Path) -> list[FileReference]:
+    def _crt_list_entries(self, context: CommitContext, path: Path) -> list[FileReference]:
         return lines_naming(context.current.document, path, context.base(context.current.document))
 
     async def _loaded(self, context: CommitContext, path: Path, used: Sequence[FileReference]) -> LoadedCertificate | None:
@@ -301,20 +301,24 @@ class CertificateStore(Store):
             for name in known:
                 if is_name_of(name, path, base) or (used and name.startswith("@")):
                     certificate = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
-                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias, certificate, path, used):
+                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias_of, path, certificate, used):
                         names.append(name)
                         is_used = is_used or certificate.get("status") == "Used"
-            others = [row["storage_name"] for row in ssl_files.parse_ca_files(await ssl_files.show(runtime, CA_FILES))]
-            others += ssl_files.parse_names(await ssl_files.show(runtime, CRL_FILES))
+            authorities = [row["storage_name"] for row in ssl_files.parse_ca_files(await ssl_files.show(runtime, CA_FILES))]
+            authorities += ssl_files.parse_names(await ssl_files.show(runtime, CRL_FILES))
             lists = await ssl_files.list_crt_lists(runtime)
         except RuntimeFailure:
             return None
         directories = [name for name in lists if is_name_of(name, path.parent, base)]
         extra = next((f"{path.name}{end}" for end in EXTRA_FILES if path.with_name(f"{path.name}{end}").exists()), "")
-        return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in others), extra)
+        return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in authorities), extra)
 
-    def _is_alias(self, shown: Mapping[str, Any], path: Path, used: Sequence[FileReference]) -> bool:
-        """Return whether a certificate named `@STORE/ALIAS` is the file: the store refers to the file, and name and content match."""
+    def _is_alias_of(self, path: Path, shown: Mapping[str, Any], used: Sequence[FileReference]) -> bool:
+        """Return whether HAProxy has loaded the certificate `@STORE/ALIAS` from a file.
+
+        The crt-store must refer to the file, and the name and the content of the certificate must match. `used`: the lines that refer to
+        the file. `shown`: the parsed answer to `show ssl cert`.
+        """
         store = f" {shown['storage_name'][1:].partition('/')[0]}"
         if (
             not any(reference.section.endswith(store) for reference in used)
