@@ -283,11 +283,11 @@ def step(state: ProcessState, event: Event) -> ProcessState:
             return _running(state, Runs(text), is_file=is_file and not state.is_loading)
         case Doubted(why, place):
             match state.belief:
-                case Trying(old, new):
+                case Trying(former, intended):
                     # If this server is killed, the file may contain either text; a reload is needed for both.
-                    return replace(state, belief=Doubtful(old, why, place), pending=(*state.pending, old.fingerprint, new))
-                case Runs(text) | Doubtful(text):
-                    return replace(state, belief=Doubtful(text, why, place))
+                    return replace(state, belief=Doubtful(former, why, place), pending=(*state.pending, former.fingerprint, intended))
+                case Runs(former) | Doubtful(former):
+                    return replace(state, belief=Doubtful(former, why, place))
             return state
         case ReloadBegan(load):
             return replace(state, loads=(*state.loads, load), is_loading=True)

@@ -1,4 +1,4 @@
-"""Find the words of a configuration that refer to an object, and the words that define it. Pure."""
+"""Find the words of a configuration that refer to an object, and the words that define the object."""
 
 import functools
 import re
@@ -50,7 +50,7 @@ class ReferenceTarget:
     @property
     def object(self) -> str:
         first, _, child = self.kind.name.partition("/")
-        above, name = _addressed(self.section[1]), _addressed(self.name)
+        above, name = _as_addressed(self.section[1]), _as_addressed(self.name)
         return spelled(first, above, child, name) if child else spelled(first, name)
 
     @property
@@ -77,7 +77,6 @@ class Finder(Protocol):
 
 
 Finders = list[tuple[str, Finder]]
-Make = Callable[[str, Callable[[str, str, Mapping[str, str]], Finder], Iterable[str]], Finders]
 
 
 @functools.cache
@@ -90,8 +89,8 @@ def section_kinds() -> dict[str, str]:
     }
 
 
-def _addressed(name: str) -> str:
-    """Return the name by which the API addresses an object. If a variable is part of the name, it has the quotes of the file."""
+def _as_addressed(name: str) -> str:
+    """Return the name by which the API addresses an object: a name with an environment variable is quoted, as in the file."""
     return f'"{name}"' if "$" in name else name
 
 
@@ -111,7 +110,10 @@ def target(document: Document, object_: str) -> ReferenceTarget:
     section = (section_kinds()[parts[0]], parts[1])
     target_ = ReferenceTarget(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
     if not any(definitions(document, target_)):
-        raise NotFound(f"{object_[:100]} does not exist{_suggestion(document, target_)}")
+        names = dict.fromkeys(name for name, _ in _named_definitions(document, target_, None))
+        close = get_close_matches(target_.name[:100], names, 1, 0.5)
+        suggestion = f"; the nearest is {replace(target_, name=close[0]).object}" if close else ""
+        raise NotFound(f"{object_[:100]} does not exist{suggestion}")
     return target_
 
 
@@ -141,21 +143,15 @@ def kinds_of(kind: Kind) -> list[Kind]:
     return [kind, *(kinds()[name] for name in kind.also)]
 
 
-def _suggestion(document: Document, wanted: ReferenceTarget) -> str:
-    there = dict.fromkeys(name for name, _ in _named_definitions(document, wanted, None))
-    close = get_close_matches(wanted.name[:100], there, 1, 0.5)
-    return f"; the nearest is {replace(wanted, name=close[0]).object}" if close else ""
-
-
 def definitions(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
     """Yield the places that define an object."""
     return (spot for _, spot in _named_definitions(document, wanted, wanted.name))
 
 
 def _named_definitions(document: Document, wanted: ReferenceTarget, name: str | None) -> Iterator[tuple[str, Spot]]:
-    """Yield (name, definition) for the objects of the kind of `wanted`. Objects inside a section must be in its section.
+    """Yield (name, definition) for the objects of the kind of `wanted`. For a kind inside sections, search only the section of `wanted`.
 
-    `name`: yield only objects with this name; None for all.
+    `name`: yield only objects with this name; None for all names.
     """
     patterns = [Pattern(text, name) for text in wanted.kind.defined]
     for place, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
@@ -190,7 +186,7 @@ def objects(document: Document) -> list[ReferenceTarget]:
 
 
 def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
-    """Yield the references to an object in the order of the text. The lines that define the object are left out."""
+    """Yield the references to an object in the order of the text. The words that define the object are no references."""
     finders = _Finders(document, wanted)
     made = {(spot.place, spot.line, spot.span) for spot in definitions(document, wanted)}
     implied = all_implicit_defaults(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
@@ -208,7 +204,7 @@ def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
 
 
 def may_name(text: str, name: str) -> bool:
-    """Return False only if a text certainly does not contain a name, quoted or not. This test is faster than parsing the text."""
+    """Return whether a text may contain a name, quoted or not. This test is faster than parsing the text."""
     return name in text or ("$" in name and "$" in text) or (_QUOTES.search(text) is not None and name in _QUOTES.sub("", text))
 
 
@@ -220,34 +216,29 @@ class _Finders:
         every = kinds_of(kind)
         self._wanted, self._tables = wanted, tables().sections
 
-        def made(how: str, sort: Callable[[str, str, Mapping[str, str]], Finder], texts: Iterable[str]) -> Finders:
-            return [(how, sort(text, name, values)) for text in texts]
+        def make(how: str, pattern: Callable[[str, str, Mapping[str, str]], Finder], texts: Iterable[str]) -> Finders:
+            return [(how, pattern(text, name, values)) for text in texts]
 
         def words(member: str) -> list[str]:
             return [text for kind_ in every for text in getattr(kind_, member)]
 
-        self._headers = made(HEADER, Pattern, words("headers"))
-        self._lines = made(LINE, Pattern, words("lines"))
-        self._here = made(LINE, Pattern, words("here"))
-        self._calls = [*made(ARGUMENT, CallPattern, words("arguments")), *made(PATTERN, CriterionPattern, words("criteria"))]
-        self._calls_here = [*made(ARGUMENT, CallPattern, words("arguments_here")), *made(PATTERN, CriterionPattern, words("criteria_here"))]
+        self._headers = make(HEADER, Pattern, words("headers"))
+        self._lines = make(LINE, Pattern, words("lines"))
+        self._here = make(LINE, Pattern, words("here"))
+        self._calls = [*make(ARGUMENT, CallPattern, words("arguments")), *make(PATTERN, CriterionPattern, words("criteria"))]
+        self._calls_here = [*make(ARGUMENT, CallPattern, words("arguments_here")), *make(PATTERN, CriterionPattern, words("criteria_here"))]
         self._conditions: Finders = [(CONDITION, ConditionPattern(name))] if kind.conditions else []
-        self._set_table_patterns(document, next((kind_.table for kind_ in every if kind_.table), ""), made)
+        self._table_lines: Finders = []
+        self._table_calls: Finders = []
+        # The form of the name of the object's stick table; empty if objects of this kind have no table.
+        table_name = next((kind_.table for kind_ in every if kind_.table), "")
+        section = next((each for title, each in document.of_kind(wanted.section[0]) if unquoted(title) == wanted.section[1]), None)
+        needs_line = any(kind_.holds for kind_ in every)
+        if table_name and section is not None and (not needs_line or _has_table(kind, section)):
+            self._table_lines = make(STICK_TABLE, Pattern, [text.replace("<>", table_name) for text in tables().lines])
+            self._table_calls = make(STICK_TABLE, CallPattern, [text.replace("<>", table_name) for text in tables().arguments])
         if wanted.only_table:
             self._headers, self._lines, self._calls = [], [], []
-
-    def _set_table_patterns(self, document: Document, title: str, made: Make) -> None:
-        """Set the patterns that find references to the stick table of the object.
-
-        `title`: the form of the name of the table, which replaces `<>` in the patterns; empty if objects of this kind have no table.
-        """
-        section = next(
-            (section_ for name, section_ in document.of_kind(self._wanted.section[0]) if unquoted(name) == self._wanted.section[1]), None
-        )
-        needs_line = any(kind.holds for kind in kinds_of(self._wanted.kind))
-        is_there = title and section is not None and (not needs_line or _has_table(self._wanted.kind, section))
-        lines, calls = ([text.replace("<>", title) for text in texts] if is_there else [] for texts in (tables().lines, tables().arguments))
-        self._table_lines, self._table_calls = made(STICK_TABLE, Pattern, lines), made(STICK_TABLE, CallPattern, calls)
 
     def of_line(self, section: Section, name: str, number: int, line: Line) -> Iterator[tuple[Span, str]]:
         words = words_of(line)

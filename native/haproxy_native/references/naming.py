@@ -4,7 +4,7 @@ import asyncio
 import os
 import posixpath
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -22,7 +22,7 @@ from haproxy_native.errors import BadRequest, Conflict, NotFound, Stale, StaleRe
 from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
 from haproxy_native.references.lines import Spot, target
-from haproxy_native.references.lookups import MAP, Lost, ReferringEntry
+from haproxy_native.references.lookups import MAP, Lost
 from haproxy_native.references.object_references import (
     References,
     check_name,
@@ -61,7 +61,7 @@ class ReferenceRow:
     text: str = ""
     # The form of the reference, such as "line" or "argument".
     how: str = ""
-    # For a place that may be a reference: why it cannot be traced.
+    # For a line that may contain a reference: why the reference cannot be traced.
     why: str = ""
 
 
@@ -77,29 +77,24 @@ class ReferenceFormatter:
 
         `made`: also return rows for the lines that define the object.
         """
-        spots = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda row: (row.place, row.line))
-        return [*dict.fromkeys(map(self._of_spot, spots)), *map(self._of_entry, found.entries)]
+        spots: list[Spot] = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda row: (row.place, row.line))
+        rows = dict.fromkeys(self._row_of_line(spot.place, spot.line, how=spot.how) for spot in spots)
+        return [*rows, *(self._row_of_file(entry.path, entry.line, entry.text, how=entry.how or VALUE) for entry in found.entries)]
 
-    def format_lost(self, found: Sequence[Lost]) -> list[ReferenceRow]:
-        return [self._of_lost(entry) for entry in found]
+    def format_lost(self, lost: Sequence[Lost]) -> list[ReferenceRow]:
+        return [
+            self._row_of_file(each.path, each.line, each.text, why=each.why)
+            if each.path and each.line and each.place < 0
+            else self._row_of_line(each.place, each.line, why=each.why)
+            for each in lost
+        ]
 
-    def _of_spot(self, spot: Spot) -> ReferenceRow:
-        return self._of_line(spot.place, spot.line, how=spot.how)
-
-    def _of_line(self, place: int, line: int, how: str = "", why: str = "") -> ReferenceRow:
+    def _row_of_line(self, place: int, line: int, how: str = "", why: str = "") -> ReferenceRow:
         section = self._document.sections[place]
         title, text = f"{section.kind} {section.name}".rstrip(), section.lines[line].text.strip()
         return ReferenceRow(object_of(self._document, place), section.file or self._main, self._first[place] + line, title, text, how, why)
 
-    def _of_entry(self, entry: ReferringEntry) -> ReferenceRow:
-        return self._of_file(entry.path, entry.line, entry.text, how=entry.how or VALUE)
-
-    def _of_lost(self, lost: Lost) -> ReferenceRow:
-        if not lost.path or not lost.line or lost.place >= 0:
-            return self._of_line(lost.place, lost.line, why=lost.why)
-        return self._of_file(lost.path, lost.line, lost.text, why=lost.why)
-
-    def _of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> ReferenceRow:
+    def _row_of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> ReferenceRow:
         """Return the row for a line in a file other than the configuration. The row has the text only if the file is a stored file."""
         object_ = self._stored(path)
         return ReferenceRow(object_ or "file", path, line, "", text if object_ else "", how, why)
@@ -144,11 +139,11 @@ class Rename:
 
     def apply(self, document: Document) -> Document:
         """Return the document after renaming the object. Raises Conflict if a stored file that is not in `stored` refers to the object."""
-        found_places = self.naming.found(document, self.object)
-        here = {posixpath.basename(path) for path in entries_by_path(found_places) if self.naming.store_of(path)}
-        if here - {posixpath.basename(path) for path in self.stored}:
+        references = self.naming.found(document, self.object)
+        referring = {posixpath.basename(path) for path in entries_by_path(references) if self.naming.store_of(path)}
+        if referring - {posixpath.basename(path) for path in self.stored}:
             raise Conflict(f"other files now refer to {self.object}; repeat the call")
-        return renamed(found_places, self.to)
+        return renamed(references, self.to)
 
 
 @dataclass(frozen=True)
@@ -208,7 +203,7 @@ class Naming:
         else:
             check_name(document, await run_in_thread(target, document, object_), to, member)
         found = await run_in_thread(self.found, document, object_)
-        edits, left = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
+        edits, lost = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
         carried = [name for follower in self._followers for name in follower.list_stored_names(object_)]
         if (transaction_id or not alone) and (edits or carried):
             names = ", ".join([*sorted(path.name for path in (edits.files if edits else ())), *carried])
@@ -221,7 +216,7 @@ class Naming:
         places = await run_in_thread(formatter.format_references, found, made=True)
         change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY, author=author)
         whole_name = spelled(*parsed(object_)[:-1], to)
-        return Renaming(object_, whole_name, places, formatter.format_lost([*found.lost, *left]), carried, change, transaction_id)
+        return Renaming(object_, whole_name, places, formatter.format_lost([*found.lost, *lost]), carried, change, transaction_id)
 
     async def plan(self, renaming: Renaming) -> Preview:
         """Return the preview of a renaming: what its commit would do."""
@@ -238,19 +233,17 @@ class Naming:
             id_ = renaming.transaction_id
             return await self._engine.write(change.edits, author=change.author, transaction_id=id_, reload=reload)
         change = await with_base(self._engine.context, replace(change, reload=reload))
-        return await run_to_the_end(self._engine.context, self._followed(renaming, change))
 
-    async def _followed(self, renaming: Renaming, change: Change) -> Outcome:
-        async with AsyncExitStack() as stack:
-            for follower in self._followers:
-                await stack.enter_async_context(follower.follow_rename(renaming.object, renaming.to, change.author))
-            return await self._committed(change)
+        async def commit_with_followers() -> Outcome:
+            async with AsyncExitStack() as stack:
+                for follower in self._followers:
+                    await stack.enter_async_context(follower.follow_rename(renaming.object, renaming.to, change.author))
+                try:
+                    return await commit(self._engine.context, change)
+                except Stale as error:
+                    raise StaleRenaming(error.detail, current=error.current) from None
 
-    async def _committed(self, change: Change) -> Outcome:
-        try:
-            return await commit(self._engine.context, change)
-        except Stale as error:
-            raise StaleRenaming(error.detail, current=error.current) from None
+        return await run_to_the_end(self._engine.context, commit_with_followers())
 
     # -- finding
 
@@ -277,11 +270,11 @@ class Naming:
         return os.path.abspath(self._engine.context.base(document))
 
     def _formatter(self, document: Document) -> ReferenceFormatter:
-        return ReferenceFormatter(document, str(self._engine.context.current.path), self._object_of)
+        def object_of_file(path: str) -> str:
+            store = self.store_of(path)
+            return spelled(store.kind, posixpath.basename(path)) if store else ""
 
-    def _object_of(self, path: str) -> str:
-        store = self.store_of(path)
-        return spelled(store.kind, posixpath.basename(path)) if store else ""
+        return ReferenceFormatter(document, str(self._engine.context.current.path), object_of_file)
 
     def store_of(self, path: str) -> Store | None:
         """Return the store of a stored file; None for any other file. Each file in the directory of crt-lists counts as a crt-list."""
@@ -291,19 +284,19 @@ class Naming:
     # -- files
 
     def _file_edits(self, found: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
-        """Return (edits of stored files, references in other files, which cannot be edited)."""
+        """Return (edits of stored files, references in files that cannot be edited). The edits are None if there are none."""
         if stored:
             return files.moved(stored, to, [Path(path) for path in entries_by_path(found)]), []
-        stores, left = dict[Path, Store](), list[Lost]()
+        stores, lost = dict[Path, Store](), list[Lost]()
         for path, entries in entries_by_path(found).items():
             if store := self.store_of(path):
                 stores[store.directory / Path(path).name] = store
             else:
-                left += [
+                lost += [
                     Lost(f"the {entry.how or MAP} is not a stored file", path=path, line=entry.line, text=entry.text) for entry in entries
                 ]
         find = entries_naming(found.document, target(found.document, object_)) if stores else None
-        return files.renamed(stores, find, parsed(object_)[-1], to) if find else None, left
+        return files.renamed(stores, find, parsed(object_)[-1], to) if find else None, lost
 
 
 class _Texts:
@@ -315,13 +308,8 @@ class _Texts:
     def read(self, path: str) -> str | None:
         """Return the text of a file; None if it is not a regular file, cannot be read, or is too large. Blocks."""
         if path not in self._known:
-            self._known[path] = self._read(Path(path))
+            self._known[path] = None
+            with suppress(OSError):
+                if (file := Path(path)).is_file() and file.stat().st_size <= LARGEST:
+                    self._known[path] = file.read_bytes().decode("utf-8", "surrogateescape")
         return self._known[path]
-
-    def _read(self, path: Path) -> str | None:
-        try:
-            if not path.is_file() or path.stat().st_size > LARGEST:
-                return None
-            return path.read_bytes().decode("utf-8", "surrogateescape")
-        except OSError:
-            return None

@@ -1,4 +1,4 @@
-"""Find all references to an object, and rename the object in all of them. Pure.
+"""Find all references to an object, and rename the object in all of them.
 
 References are words of the configuration (lines.py), lookups at run time with the maps that they use (lookups.py), and names of
 certificates (certificates.py). The caller passes the function that reads other files.
@@ -6,7 +6,7 @@ certificates (certificates.py). The caller passes the function that reads other 
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -37,11 +37,11 @@ class References:
     made: Sequence[Spot] = ()
     # Words of the configuration.
     spots: Sequence[Spot] = ()
-    # Lines of the configuration that lead to the object through a file.
+    # Lines of the configuration that refer to the object through a file.
     through: Sequence[Spot] = ()
     # The references in such files.
     entries: Sequence[ReferringEntry] = ()
-    # Places that may refer to the object, but cannot be traced.
+    # Lines that may refer to the object, but that cannot be traced.
     lost: Sequence[Lost] = ()
 
 
@@ -50,7 +50,7 @@ def references_to_object(document: Document, wanted: ReferenceTarget, directory:
 
     `directory`: the base of relative paths if the configuration does not set one. `read`: returns the text of another file, or None.
     """
-    lookup = Lookup(document, wanted, directory, read).found()
+    lookup = Lookup(document, wanted, directory, read).search()
     plain = list(spots(document, wanted))
     through, entries = list(lookup.through), list(lookup.entries)
     if wanted.kind.name in (STORE, LOAD):
@@ -79,22 +79,17 @@ def references_to_file(document: Document, path: str, directory: str) -> Referen
 
     `directory`: the base of relative paths if the configuration does not set one.
     """
-    spots, where, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
+    spots, path_bases, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
     for place, section in enumerate(document.sections):
         if section.kind == BOUNDARY or not may_refer(section.text, path):
             continue
         for number, line in enumerate(section.lines):
-            if refers(line, path, where):
-                spots += _of_file(place, number, line, path, where)
+            if refers(line, path, path_bases):
+                spans = [word.span(*span) for word in words_of(line)[1:] for span in name_spans(word.value, path, path_bases)]
+                spots += [Spot(place, number, span, FILE) for span in spans]
+                if not spans:
+                    spots.append(Spot(place, number, None, SCRIPT if path.endswith(".lua") else FOLDER))
     return References(document, spots=spots)
-
-
-def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -> Iterator[Spot]:
-    words = words_of(line)[1:]
-    spans = [word.span(*span) for word in words for span in name_spans(word.value, path, where)]
-    yield from (Spot(place, number, span, FILE) for span in spans)
-    if not spans:
-        yield Spot(place, number, None, SCRIPT if path.endswith(".lua") else FOLDER)
 
 
 # -- renaming
@@ -112,27 +107,24 @@ def check_name(document: Document, wanted: ReferenceTarget, name: str, member: s
         raise BadValue(text, place=Place(member=member))
     if wanted.only_table:
         raise BadRequest(f"a stick table has the name of its proxy; rename {wanted.object}")
-    for kind in _sharing(wanted):
-        other = replace(
-            wanted, kind=kinds()[kind], name=name, section=(section_kinds()[kind], name) if wanted.is_section else wanted.section
-        )
-        if name != wanted.name and any(definitions(document, other)):
+    if name == wanted.name:
+        return
+    # The other objects that must not have this name.
+    others = [replace(wanted, name=name)]
+    if wanted.is_section:
+        own = {kind.name for kind in kinds_of(wanted.kind)}
+        sharing = [kind for kind in kinds().values() if own & {each.name for each in kinds_of(kind)}]
+        others = [replace(wanted, kind=kind, name=name, section=(section_kinds()[kind.name], name)) for kind in sharing]
+    for other in others:
+        if any(definitions(document, other)):
             raise Exists(f"{other.object} already exists")
 
 
-def _sharing(wanted: ReferenceTarget) -> list[str]:
-    """Return the kinds of objects that must not have the same name as the target."""
-    if not wanted.is_section:
-        return [wanted.kind.name]
-    own = {kind_.name for kind_ in kinds_of(wanted.kind)}
-    return [name for name, kind in kinds().items() if own & {kind_.name for kind_ in kinds_of(kind)}]
-
-
 def renamed(found: References, name: str) -> Document:
-    """Return the searched document with `name` in all references to the object and in its definitions."""
+    """Return the searched document after a renaming: all references to the object, and its definitions, have the new name."""
     document = found.document
     sections = list(document.sections)
-    named = {spot.place for spot in found.made if spot.line == 0}
+    renamed_sections = {spot.place for spot in found.made if spot.line == 0}
     by_section = sorted({(spot.place, spot.line, spot.span, spot.form) for spot in (*found.made, *found.spots) if spot.span})
     for place, ones in groupby(by_section, key=lambda row: row[0]):
         section = sections[place]
@@ -142,16 +134,15 @@ def renamed(found: References, name: str) -> Document:
         lines = list(section.lines)
         for number, own in edits.items():
             lines[number] = Line(with_name_at(lines[number].text, own, name))
-        is_named = section.name or place in named
+        is_named = section.name or place in renamed_sections
         sections[place] = section.with_lines(lines, name=normalized(lines[0].words[1]) if is_named and 0 in edits else None)
     return Document(document.preamble, sections, document.leads)
 
 
 def with_name_at(text: str, edits: Iterable[Edit], name: str) -> str:
-    """Return a text after replacing the range of each edit by the form of the edit, in which `name` replaces `<>`."""
+    """Return the text with the range of each edit replaced by the form of the edit, in which `<>` stands for `name`."""
     for start, end, form in sorted(edits, reverse=True):
         # The slash of an absolute path replaces the slash in the form.
-
         form = form.replace(f"/{NAME}", NAME) if name.startswith("/") else form
         text = text[:start] + form.replace(NAME, name) + text[end:]
     return text

@@ -1,4 +1,4 @@
-"""Find a name in a line by the patterns of openapi/haproxy/references.yaml, which describe lines and calls. Pure."""
+"""Find a name in a line by the patterns of openapi/haproxy/references.yaml, which describe lines and calls."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -171,21 +171,17 @@ def _match(tokens: Sequence[re.Pattern[str] | str], words: Sequence[Word]) -> bo
     """Return whether the tokens of a pattern match all of the words. The token `...` matches any number of words."""
     if not tokens:
         return not words
-    first, others = tokens[0], tokens[1:]
+    first, rest = tokens[0], tokens[1:]
     if isinstance(first, str):
-        return any(_match(others, words[size:]) for size in range(len(words) + 1))
-    return bool(words) and first.fullmatch(words[0].value) is not None and _match(others, words[1:])
+        return any(_match(rest, words[size:]) for size in range(len(words) + 1))
+    return bool(words) and first.fullmatch(words[0].value) is not None and _match(rest, words[1:])
 
 
 def _regex(token: str, name: str | None, values: Mapping[str, str]) -> re.Pattern[str]:
-    return re.compile("".join(_parts(token, name, values)), re.DOTALL)
-
-
-def _parts(token: str, name: str | None, values: Mapping[str, str]) -> Iterator[str]:
-    at, subject = 0, f"(?P<name>{'.+' if name is None else name_pattern(name)})"
+    subject = f"(?P<name>{'.+' if name is None else name_pattern(name)})"
     meanings = {NAME: subject, ONE_OF: f"(?:[^,]+,)*{subject}(?:,[^,]+)*", "*": ".*", "|": "|"}
+    at, parts = 0, list[str]()
     for sign in _SIGNS.finditer(token):
-        yield re.escape(token[at : sign.start()])
-        yield meanings.get(sign[0]) or name_pattern(values.get(sign[0], ""))
+        parts += [re.escape(token[at : sign.start()]), meanings.get(sign[0]) or name_pattern(values.get(sign[0], ""))]
         at = sign.end()
-    yield re.escape(token[at:])
+    return re.compile("".join([*parts, re.escape(token[at:])]), re.DOTALL)

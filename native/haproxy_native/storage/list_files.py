@@ -93,8 +93,8 @@ def edit_map(text: str, entries: Sequence[MapEntry]) -> str:
             comments += block.above
     tail[:0] = comments
     lines = head
-    for entry, block in zip(wanted, matched, strict=True):
-        lines += [*block.above, _edit_line(block, entry)] if block else [_new_line(entry)]
+    for entry, match in zip(wanted, matched, strict=True):
+        lines += [*match.above, _edit_line(match, entry)] if match else [_new_line(entry)]
     return "".join(line if line.endswith("\n") else line + end for line in lines) + "".join(tail)
 
 
