@@ -138,9 +138,9 @@ class Lookup:
                 result.lost.append(Lost(why, place, number))
         followed: set[str] = set()
         while lines:
-            place, number, words = lines.pop()
+            place, number, computing = lines.pop()
             variables: set[str] = set()
-            for word in words:
+            for word in computing:
                 if self._name.fullmatch(word.value):
                     result.spots.append(Spot(place, number, word.span(0, len(word.value)), ARGUMENT))
                 for argument in arguments(word.value):
