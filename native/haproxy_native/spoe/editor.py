@@ -1,12 +1,11 @@
 """Read and edit the scopes of a SPOE file and the agents, groups and messages in them.
 
 A scope starts at a line with its name in brackets and ends before the next such line. If a file opens a scope twice, both parts are one
-scope. The methods of `ScopeEditor` take a document and return an edited document, or plain data. The operations at the end of the module
-store calls of these methods as values: commits apply them, and transactions store them. All raise Missing, Exists and BadValue.
+scope. The methods of `ScopeEditor` take a document and return an edited document, or plain data. They raise Missing, Exists and BadValue.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -52,6 +51,7 @@ class ScopeEditor:
     # -- scopes
 
     def create_scope(self, document: Document, name: str) -> Document:
+        """Return the document with a new, empty scope. `name` includes the brackets."""
         if not _NAME.fullmatch(name):
             raise BadValue(f"'{name}' is not the name of a scope: letters, digits, '-', '_', '.' and ':' in square brackets, [like-this]")
         if name in scopes(document):
@@ -180,67 +180,11 @@ def _find(document: Document, scope: str, resource: Resource, name: str) -> Sect
 
 
 @dataclass(frozen=True)
-class CreateScope:
-    """Adds an empty scope. `name` includes the brackets."""
+class ScopeEdit:
+    """The operation that edits a SPOE file by a method of `ScopeEditor`. Commits apply it, and transactions store it."""
 
-    editor: ScopeEditor
-    name: str
+    edit: Callable[[Document], Document]
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
-        return self.editor.create_scope(document, self.name)
-
-
-@dataclass(frozen=True)
-class DeleteScope:
-    """Deletes a scope with its contents."""
-
-    editor: ScopeEditor
-    name: str
-    is_whole: ClassVar[bool] = False
-
-    def apply(self, document: Document) -> Document:
-        return self.editor.delete_scope(document, self.name)
-
-
-@dataclass(frozen=True)
-class CreateInScope:
-    """Adds an agent, a group or a message to a scope."""
-
-    editor: ScopeEditor
-    scope: str
-    resource: Resource
-    body: Mapping[str, Any]
-    is_whole: ClassVar[bool] = False
-
-    def apply(self, document: Document) -> Document:
-        return self.editor.create(document, self.scope, self.resource, self.body)
-
-
-@dataclass(frozen=True)
-class ReplaceInScope:
-    """Replaces an agent, a group or a message."""
-
-    editor: ScopeEditor
-    scope: str
-    resource: Resource
-    name: str
-    body: Mapping[str, Any]
-    is_whole: ClassVar[bool] = False
-
-    def apply(self, document: Document) -> Document:
-        return self.editor.replace(document, self.scope, self.resource, self.name, self.body)
-
-
-@dataclass(frozen=True)
-class DeleteInScope:
-    """Deletes an agent, a group or a message."""
-
-    editor: ScopeEditor
-    scope: str
-    resource: Resource
-    name: str
-    is_whole: ClassVar[bool] = False
-
-    def apply(self, document: Document) -> Document:
-        return self.editor.delete(document, self.scope, self.resource, self.name)
+        return self.edit(document)

@@ -44,7 +44,7 @@ class LoadedCertificate:
     # The names of the certificate in HAProxy.
     names: Sequence[str] = ()
     # Whether HAProxy uses the file under one of these names.
-    used: bool = False
+    is_used: bool = False
     # Directories that contain the file, and that HAProxy has loaded like crt-lists.
     directories: Sequence[str] = ()
     # Whether HAProxy has also loaded the file as a CA file or a CRL file.
@@ -54,22 +54,24 @@ class LoadedCertificate:
 
     @property
     def is_served(self) -> bool:
-        return bool(self.names and self.used) or bool(self.directories)
+        return bool(self.names and self.is_used) or bool(self.directories)
 
 
-def plan_certificate(path: Path, loaded: LoadedCertificate, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
+def plan_certificate(
+    path: Path, loaded: LoadedCertificate, running_lines: Sequence[FileReference], current_lines: Sequence[FileReference]
+) -> FilePlan:
     """Plan the runtime steps for a file that HAProxy serves, or the reload that loads it.
 
-    `used`: references of the running configuration. `wanted`: references of the current configuration.
+    `running_lines`: references of the running configuration. `current_lines`: references of the current configuration.
     """
     if loaded.authority:
-        return plan_reload_of_loaded(used, wanted, f"HAProxy also uses {path.name} to verify others")
+        return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy also uses {path.name} to verify others")
     if not loaded.is_served:
-        return plan_reload(used, wanted, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
+        return plan_reload(running_lines, current_lines, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
     if loaded.extra_file:
-        return plan_reload_of_loaded(used, wanted, f"HAProxy reads {loaded.extra_file} only when it starts")
+        return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy reads {loaded.extra_file} only when it starts")
     seen = [CertificateCheck(path, loaded.names)] if loaded.names else []
-    return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(wanted), seen)
+    return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(current_lines), seen)
 
 
 _OTHER_CAUSES = re.compile(r"too big|closed the connection|Unknown command|must contain the directory path")
@@ -199,11 +201,11 @@ def read_key_file(path: Path) -> bytes | None:
 async def verify_shown(runtime: Runtime, name: str, pem: str) -> None:
     """Verify that HAProxy has loaded the certificate in `pem` under a name. Raises NeedsReload."""
     try:
-        wanted = certificate.parse_certificates(pem.encode("utf-8", "surrogateescape"))
+        expected = certificate.parse_certificates(pem.encode("utf-8", "surrogateescape"))
     except BadRequest as error:
         raise NeedsReload(error.detail) from error
     shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
-    if not wanted.is_shown(shown):
+    if not expected.is_shown(shown):
         raise NeedsReload(f"HAProxy still shows another certificate for {name}")
 
 
@@ -261,17 +263,17 @@ class CertificateStore(Store):
         return found + [each for kind in (CA_FILES, CRL_FILES) for each in await tls_digests.differing(context, self, kind)]
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.running_references(context, path), self.references(context, path)
-        loaded = await self._loaded(context, path, used)
+        running_lines, current_lines = self.running_references(context, path), self.references(context, path)
+        loaded = await self._loaded(context, path, running_lines)
         if loaded is None:
-            used += await asyncio.to_thread(self._crt_list_entries, context, path)
-            return plan_reload(used, wanted, "HAProxy cannot replace this certificate at runtime")
-        return plan_certificate(path, loaded, used, wanted)
+            running_lines += await asyncio.to_thread(self._crt_list_entries, context, path)
+            return plan_reload(running_lines, current_lines, "HAProxy cannot replace this certificate at runtime")
+        return plan_certificate(path, loaded, running_lines, current_lines)
 
     async def load_unreferenced(self, context: CommitContext, path: Path) -> None:
         """Load a file into HAProxy's memory, so that a crt-list can refer to the file at runtime. No line may refer to the file yet."""
         loaded = await self._loaded(context, path, ())
-        if loaded is None or loaded.used or loaded.directories:
+        if loaded is None or loaded.is_used or loaded.directories:
             return
         with suppress(NativeError):
             await CertificateStep(path, loaded.names).apply(context.runtime)
@@ -290,7 +292,7 @@ class CertificateStore(Store):
     def _crt_list_entries(self, context: CommitContext, path: Path) -> list[FileReference]:
         return lines_naming(context.current.document, path, context.base(context.current.document))
 
-    async def _loaded(self, context: CommitContext, path: Path, used: Sequence[FileReference]) -> LoadedCertificate | None:
+    async def _loaded(self, context: CommitContext, path: Path, running_lines: Sequence[FileReference]) -> LoadedCertificate | None:
         """Return how HAProxy has loaded a file; None if HAProxy does not answer, or cannot replace certificates at runtime."""
         runtime, base = context.runtime, context.base(context.current.document)
         try:
@@ -299,9 +301,9 @@ class CertificateStore(Store):
                 return None
             names, is_used = [], False
             for name in known:
-                if is_name_of(name, path, base) or (used and name.startswith("@")):
+                if is_name_of(name, path, base) or (running_lines and name.startswith("@")):
                     certificate = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
-                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias_of, path, certificate, used):
+                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias_of, path, certificate, running_lines):
                         names.append(name)
                         is_used = is_used or certificate.get("status") == "Used"
             authorities = [row["storage_name"] for row in ssl_files.parse_ca_files(await ssl_files.show(runtime, CA_FILES))]
@@ -313,15 +315,15 @@ class CertificateStore(Store):
         extra = next((f"{path.name}{end}" for end in EXTRA_FILES if path.with_name(f"{path.name}{end}").exists()), "")
         return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in authorities), extra)
 
-    def _is_alias_of(self, path: Path, shown: Mapping[str, Any], used: Sequence[FileReference]) -> bool:
+    def _is_alias_of(self, path: Path, shown: Mapping[str, Any], running_lines: Sequence[FileReference]) -> bool:
         """Return whether HAProxy has loaded the certificate `@STORE/ALIAS` from a file.
 
-        The crt-store must refer to the file, and the name and the content of the certificate must match. `used`: the lines that refer to
-        the file. `shown`: the parsed answer to `show ssl cert`.
+        The crt-store must refer to the file, and the name and the content of the certificate must match. `running_lines`: the lines that
+        refer to the file. `shown`: the parsed answer to `show ssl cert`.
         """
         store = f" {shown['storage_name'][1:].partition('/')[0]}"
         if (
-            not any(reference.section.endswith(store) for reference in used)
+            not any(reference.section.endswith(store) for reference in running_lines)
             or posixpath.basename(shown.get("file", path.name)) != path.name
         ):
             return False

@@ -33,11 +33,13 @@ LISTED = ".txt"
 LARGEST = 1 << 24
 
 
-def plan_crt_list(steps: Sequence[Step], obstacle: str, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
+def plan_crt_list(
+    steps: Sequence[Step], obstacle: str, running_lines: Sequence[FileReference], current_lines: Sequence[FileReference]
+) -> FilePlan:
     """Plan the steps, one for each name of the list in HAProxy, or a reload if there is an obstacle or the list is not loaded."""
     if steps:
-        return plan_reload_of_loaded(used, wanted, obstacle) if obstacle else FilePlan(steps, (), True, bool(wanted))
-    return plan_reload(used, wanted, "HAProxy has not loaded the list, though its configuration refers to it")
+        return plan_reload_of_loaded(running_lines, current_lines, obstacle) if obstacle else FilePlan(steps, (), True, bool(current_lines))
+    return plan_reload(running_lines, current_lines, "HAProxy has not loaded the list, though its configuration refers to it")
 
 
 @dataclass(frozen=True)
@@ -169,19 +171,21 @@ class CrtListStore(Store):
         return await tls_digests.differing(context, self, tls_digests.CRT_LISTS)
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.running_references(context, path), self.references(context, path)
+        running_lines, current_lines = self.running_references(context, path), self.references(context, path)
         if str(path) in context.ledger.entries:
-            return plan_reload_of_loaded(used, wanted, f"HAProxy has not read {path.name} since it was changed")
+            return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy has not read {path.name} since it was changed")
         base = context.base(context.current.document)
         try:
             names = [name for name in await ssl_files.list_crt_lists(context.runtime) if is_name_of(name, path, base)]
             former = self.text(path) if names else ""
             new = self.text(content) if names and content else former
         except (RuntimeFailure, WriteFailed) as error:
-            return plan_reload(used, wanted, str(error))
+            return plan_reload(running_lines, current_lines, str(error))
         if not context.runtime.capabilities.can("add ssl crt-list"):
-            return plan_reload(used, wanted, "HAProxy cannot change a certificate list at runtime")
-        return plan_crt_list([CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), used, wanted)
+            return plan_reload(running_lines, current_lines, "HAProxy cannot change a certificate list at runtime")
+        return plan_crt_list(
+            [CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), running_lines, current_lines
+        )
 
     def _upload(self, path: Path, author: Author, check: Callable[[], None]) -> Upload:
         upload = super()._upload(path, author, check)

@@ -84,15 +84,15 @@ class ListStore(Store, Generic[Loaded]):
         return found
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.running_references(context, path), self.references(context, path)
+        running_lines, current_lines = self.running_references(context, path), self.references(context, path)
         try:
             loaded = await self.loaded(context, path)
         except RuntimeFailure as error:
-            return plan_reload(used, wanted, f"it is not known whether HAProxy has loaded {path.name}: {error}")
+            return plan_reload(running_lines, current_lines, f"it is not known whether HAProxy has loaded {path.name}: {error}")
         if loaded is None:
-            return plan_reload(used, wanted, f"HAProxy has not loaded {path.name} as {self.word}")
+            return plan_reload(running_lines, current_lines, f"HAProxy has not loaded {path.name} as {self.word}")
         if content is None:
-            return plan_reload_of_loaded(used, wanted, f"HAProxy still has {path.name} loaded")
+            return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy still has {path.name} loaded")
 
         def plan_step() -> tuple[Step | None, str]:
             if (size := content.stat().st_size) > self.largest:
@@ -100,7 +100,11 @@ class ListStore(Store, Generic[Loaded]):
             return self.replacing_step(loaded, path, content)
 
         step, obstacle = await asyncio.to_thread(plan_step)
-        return FilePlan([step], (), True, bool(wanted)) if step and not obstacle else plan_reload_of_loaded(used, wanted, obstacle)
+        return (
+            FilePlan([step], (), True, bool(current_lines))
+            if step and not obstacle
+            else plan_reload_of_loaded(running_lines, current_lines, obstacle)
+        )
 
 
 class MapStore(ListStore[LoadedMap]):

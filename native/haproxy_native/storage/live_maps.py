@@ -389,11 +389,12 @@ async def find_map(context: CommitContext, store: MapStore, name: str, author: A
             return LiveMap(context, store, path, author, map_.name)
     if own is None or not await asyncio.to_thread(os.path.lexists, own):
         document = context.running.document or context.current.document
-        wanted = store.resolved(name)
+        stored_name = store.resolved(name)
         for map_, path in loaded:
             loaded_from = posixpath.normpath(path_of_name(document, context.base(document), map_.name))
             # HAProxy prints -1 for every map without a number.
-            if name == loaded_from or wanted == store.resolved(map_.name) or (map_.id.isdecimal() and wanted == store.resolved(map_.id)):
+            identities = [map_.name, *([map_.id] if map_.id.isdecimal() else [])]
+            if name == loaded_from or stored_name in map(store.resolved, identities):
                 elsewhere = "" if path else map_.name if map_.name.startswith(VIRTUAL) else loaded_from
                 return LiveMap(context, store, path or Path(map_.name), author, map_.name, elsewhere)
     return LiveMap(context, store, own or store.path_of(name), author)

@@ -500,16 +500,16 @@ class Store:
         return stat.S_ISREG(status.st_mode) and not is_draft(name)
 
 
-def plan_reload(used: Sequence[FileReference], wanted: Sequence[FileReference], why: str) -> FilePlan:
+def plan_reload(running_lines: Sequence[FileReference], current_lines: Sequence[FileReference], why: str) -> FilePlan:
     """Plan a reload for a file that HAProxy reads only when it starts; no reload if the running configuration does not refer to the file.
 
-    `used`: the lines of the running configuration that refer to the file. `wanted`: those of the current configuration. `why`: the reason.
+    `running_lines`: the lines of the running configuration that refer to the file. `current_lines`: those of the current configuration.
     """
-    reasons = [Reason(line.section, line.line, line.keyword, why) for line in used[:1]]
-    return FilePlan((), reasons, bool(used), bool(wanted))
+    reasons = [Reason(line.section, line.line, line.keyword, why) for line in running_lines[:1]]
+    return FilePlan((), reasons, bool(running_lines), bool(current_lines))
 
 
-def plan_reload_of_loaded(used: Sequence[FileReference], wanted: Sequence[FileReference], why: str) -> FilePlan:
+def plan_reload_of_loaded(running_lines: Sequence[FileReference], current_lines: Sequence[FileReference], why: str) -> FilePlan:
     """Plan a reload for a file that the worker has loaded, even if no line refers to it."""
-    plan = plan_reload(used, wanted, why)
+    plan = plan_reload(running_lines, current_lines, why)
     return plan if plan.used else replace(plan, used=True, reasons=[Reason("", 0, "", why)])
