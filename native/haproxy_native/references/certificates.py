@@ -78,26 +78,26 @@ class CertificateReferences:
         """
         through, references = list[Spot](), dict[ReferringEntry, None]()
         path_bases = bases(self._document, directory)
-        for place, section in enumerate(self._document.sections):
+        for section_index, section in enumerate(self._document.sections):
             for number, line in enumerate(section.lines if certificate_words().list in section.text else ()):
                 for word in _words_after(certificate_words().list, line):
                     paths = [real_path(posixpath.join(base, word.value)) for base in path_bases]
                     path, text = next(((path, text) for path in paths if (text := read(path)) is not None), ("", ""))
                     if entries := list(self.listed(path, text)):
-                        through.append(Spot(place, number, None, LIST))
+                        through.append(Spot(section_index, number, None, LIST))
                         references |= dict.fromkeys(entries)
         return through, list(references)
 
     def spots(self) -> Iterator[Spot]:
         """Yield the references to `wanted` in the configuration, except in crt-stores, which define certificates."""
-        for place, section in enumerate(self._document.sections):
+        for section_index, section in enumerate(self._document.sections):
             if section.kind in (BOUNDARY, certificate_words().store) or certificate_words().file not in section.text:
                 continue
             for number, line in enumerate(section.lines):
                 for word in _words_after(certificate_words().file, line):
                     if edit := self.edit(word.value):
                         start, end, form = edit
-                        yield Spot(place, number, word.span(start, end), LINE, form)
+                        yield Spot(section_index, number, word.span(start, end), LINE, form)
 
 
 def _words_after(keyword: str, line: Line) -> Iterator[Word]:

@@ -60,10 +60,10 @@ class ReferenceTarget:
 
 @dataclass(frozen=True)
 class Spot:
-    """A place in the configuration that refers to an object or defines it."""
+    """A word or a line of the configuration that refers to an object, or defines the object."""
 
     # Indices of the section, and of the line in it.
-    place: int
+    section_index: int
     line: int
     # None if the line refers to the object without naming it in a word.
     span: Span | None
@@ -154,21 +154,21 @@ def _named_definitions(document: Document, wanted: ReferenceTarget, name: str | 
     `name`: yield only objects with this name; None for all names.
     """
     patterns = [Pattern(text, name) for text in wanted.kind.defined]
-    for place, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
+    for section_index, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
         if section.kind != wanted.section[0]:
             continue
         if wanted.is_section and name in (None, unquoted(known)):
             words = words_of(section.header)
             if section.name and len(words) > 1:
-                yield unquoted(known), Spot(place, 0, words[1].span(0, len(words[1].value)), DEFINITION)
+                yield unquoted(known), Spot(section_index, 0, words[1].span(0, len(words[1].value)), DEFINITION)
             else:
                 end = words[0].start + len(words[0].raw)
-                yield unquoted(known), Spot(place, 0, Span(end, end), DEFINITION, f" {NAME}")
+                yield unquoted(known), Spot(section_index, 0, Span(end, end), DEFINITION, f" {NAME}")
         elif not wanted.is_section and unquoted(known) == wanted.section[1] and (name is None or may_name(section.text, name)):
             for number, line in enumerate(section.lines[1:], 1):
                 words = words_of(line)
                 for span in (span for pattern in patterns for span in pattern.spans(words)):
-                    yield line.text[span.start : span.end], Spot(place, number, span, DEFINITION)
+                    yield line.text[span.start : span.end], Spot(section_index, number, span, DEFINITION)
 
 
 def objects(document: Document) -> list[ReferenceTarget]:
@@ -188,19 +188,21 @@ def objects(document: Document) -> list[ReferenceTarget]:
 def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
     """Yield the references to an object in the order of the text. The words that define the object are no references."""
     finders = _Finders(document, wanted)
-    made = {(spot.place, spot.line, spot.span) for spot in definitions(document, wanted)}
+    made = {(spot.section_index, spot.line, spot.span) for spot in definitions(document, wanted)}
     implied = all_implicit_defaults(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
-    for place, section in enumerate(document.sections):
+    for section_index, section in enumerate(document.sections):
         if section.kind == BOUNDARY:
             continue
-        if implied and implied[place] == wanted.name and named_defaults(section) is None:
-            yield Spot(place, 0, None, IMPLICIT)
+        if implied and implied[section_index] == wanted.name and named_defaults(section) is None:
+            yield Spot(section_index, 0, None, IMPLICIT)
         if may_name(section.text, wanted.name):
             for number, line in enumerate(section.lines):
-                matches = finders.of_line(section, document.names()[place], number, line) if may_name(line.text, wanted.name) else ()
+                matches = (
+                    finders.of_line(section, document.names()[section_index], number, line) if may_name(line.text, wanted.name) else ()
+                )
                 for span, how in sorted(dict(matches).items()):
-                    if (place, number, span) not in made:
-                        yield Spot(place, number, span, how)
+                    if (section_index, number, span) not in made:
+                        yield Spot(section_index, number, span, how)
 
 
 def may_name(text: str, name: str) -> bool:

@@ -56,11 +56,11 @@ class ReferringEntry:
 
 @dataclass(frozen=True)
 class Lost:
-    """A place that may refer to the object, but that the search cannot trace."""
+    """A line that may refer to the object, but that the search cannot trace."""
 
     why: str
-    # The indices of the section and of the line in it. In another file, `place` is -1 and `line` is the line number, from 1.
-    place: int = -1
+    # The indices of the section and of the line in it. In another file, `section_index` is -1 and `line` is the line number, from 1.
+    section_index: int = -1
     line: int = 0
     path: str = ""
     text: str = ""
@@ -111,8 +111,8 @@ class Lookup:
         # Searching a text is faster than parsing it.
         signs = ["%", "$", "(", LUA, *lookups().scripts, *(form.split()[1] for form in lookups().agents)]
         return [
-            (place, number, words)
-            for place, section in enumerate(self._document.sections)
+            (section_index, number, words)
+            for section_index, section in enumerate(self._document.sections)
             for number, line in enumerate(section.lines[1:], 1)
             if any(sign in line.text for sign in signs) and (words := words_of(line))
         ]
@@ -124,44 +124,44 @@ class Lookup:
         """
         # Lines to trace, with the words that compute the name or the value of a variable.
         lines: list[tuple[int, int, Sequence[Word]]] = []
-        for place, number, words in self._words_of_lines:
+        for section_index, number, words in self._words_of_lines:
             if len(words) < 2 or words[0].value not in directives or not set("%$") & set(words[1].value):
                 continue
-            section = self._document.sections[place].kind, unquoted(self._document.names()[place])
+            section = self._document.sections[section_index].kind, unquoted(self._document.names()[section_index])
             if not self._wanted.is_section and section != self._wanted.section:
                 continue
-            lines.append((place, number, words[1:2]))
+            lines.append((section_index, number, words[1:2]))
             text = words[1].value
             if not self._name.fullmatch(text) and self._may_produce_name(text, followed=set()):
                 is_variable = "$" in text and "%[" not in text
                 why = "an environment variable sets the name" if is_variable else "the name is computed for each request"
-                result.lost.append(Lost(why, place, number))
+                result.lost.append(Lost(why, section_index, number))
         followed: set[str] = set()
         while lines:
-            place, number, computing = lines.pop()
+            section_index, number, computing = lines.pop()
             variables: set[str] = set()
             for word in computing:
                 if self._name.fullmatch(word.value):
-                    result.spots.append(Spot(place, number, word.span(0, len(word.value)), ARGUMENT))
+                    result.spots.append(Spot(section_index, number, word.span(0, len(word.value)), ARGUMENT))
                 for argument in arguments(word.value):
                     if self._variables.fullmatch(argument.function):
                         variables.add(argument.text)
-                    if self._maps.fullmatch(argument.function) and argument.place == 0:
-                        self._lines_by_map.setdefault(self._path(argument.text), []).append((place, number))
+                    if self._maps.fullmatch(argument.function) and argument.index == 0:
+                        self._lines_by_map.setdefault(self._path(argument.text), []).append((section_index, number))
                     elif self._name.fullmatch(argument.text):
-                        result.spots.append(Spot(place, number, word.span(argument.start, argument.end), ARGUMENT))
+                        result.spots.append(Spot(section_index, number, word.span(argument.start, argument.end), ARGUMENT))
             for variable in sorted(variables - followed):
                 lines += self._lines_that_set(variable)
             followed |= variables
 
     def _lines_that_set(self, variable: str) -> Iterator[tuple[int, int, list[Word]]]:
         """Yield (index of the section, index of the line, words of the value) for each line that sets a variable."""
-        for place, number, words in self._words_of_lines:
+        for section_index, number, words in self._words_of_lines:
             plain = list(up_to_condition(words))
             for at, word in enumerate(plain):
-                named = (each for each in arguments(word.value) if each.place == 0 and each.text == variable)
+                named = (each for each in arguments(word.value) if each.index == 0 and each.text == variable)
                 if any(self._setters.fullmatch(argument.function) for argument in named):
-                    yield place, number, plain[at + 1 :]
+                    yield section_index, number, plain[at + 1 :]
 
     # -- whether a name may be computed in a way that cannot be traced
 
@@ -215,28 +215,28 @@ class Lookup:
             entries = list(entries_with_value(path, text, self._wanted.name))
             result.entries += entries
             result.through += [Spot(*line, None, MAP) for line in lines if entries]
-        for place, number, words in self._words_of_lines:
+        for section_index, number, words in self._words_of_lines:
             for argument in (argument for word in words for argument in arguments(word.value)):
-                if argument.place == 0 and self._writers.fullmatch(argument.function) and self._path(argument.text) in self._lines_by_map:
-                    result.lost.append(Lost("the line also changes the map at runtime", place, number))
+                if argument.index == 0 and self._writers.fullmatch(argument.function) and self._path(argument.text) in self._lines_by_map:
+                    result.lost.append(Lost("the line also changes the map at runtime", section_index, number))
 
     def _search_scripts_and_agents(self) -> Iterator[Lost]:
         """Yield the lines of Lua scripts and SPOE files that may refer to the object, and the lines that pass its name to Lua."""
         name = re.compile(rf"(?<![\w.:-]){re.escape(self._wanted.name)}(?![\w.:-])")
         scripts = set(lookups().scripts)
         in_agents = [Pattern(form, self._wanted.name) for kind in kinds_of(self._wanted.kind) for form in kind.spoe]
-        for place, number, words in self._words_of_lines:
+        for section_index, number, words in self._words_of_lines:
             if self._is_passed_to_lua(words):
-                yield Lost("the line passes the name to Lua, where it may mean something else", place, number)
+                yield Lost("the line passes the name to Lua, where it may mean something else", section_index, number)
             if words[0].value in scripts and len(words) > 1:
                 path = self._absolute(words[1].value)
                 if (script := self._read(path)) is None:
-                    yield Lost(f"the script {path} cannot be read", place, number)
+                    yield Lost(f"the script {path} cannot be read", section_index, number)
                 for line, text in enumerate((script or "").split("\n"), 1):
                     if name.search(text):
                         yield Lost("a script contains the name", path=path, line=line, text=text.strip())
             for span in (span for pattern in lookups().agents for span in Pattern(pattern, None).spans(words)):
-                own = self._document.sections[place].lines[number].text
+                own = self._document.sections[section_index].lines[number].text
                 path = self._absolute(unquoted(own[span.start : span.end]))
                 for line, text in enumerate((self._read(path) or "").split("\n"), 1):
                     words_ = words_of(Line(text))
@@ -246,7 +246,7 @@ class Lookup:
     def _is_passed_to_lua(self, words: Sequence[Word]) -> bool:
         """Return whether the object's name is an argument of a Lua action, fetch or converter."""
         name, plain = self._wanted.name, [word.value for word in up_to_condition(words)]
-        action = next((place for place, word in enumerate(plain) if word.startswith(LUA)), len(plain))
+        action = next((index for index, word in enumerate(plain) if word.startswith(LUA)), len(plain))
         calls = (argument for word in words for argument in arguments(word.value))
         return name in plain[action + 1 :] or any(call.text == name and call.function.startswith(LUA) for call in calls)
 

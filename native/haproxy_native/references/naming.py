@@ -72,27 +72,32 @@ class ReferenceFormatter:
         self._document, self._main, self._stored = document, main, stored
         self._first = first_lines(document)
 
-    def format_references(self, found: References, *, made: bool = False) -> list[ReferenceRow]:
+    def format_references(self, references: References, *, with_definitions: bool = False) -> list[ReferenceRow]:
         """Return a row for each reference: first those in the configuration in the order of the text, then those in other files.
 
-        `made`: also return rows for the lines that define the object.
+        `with_definitions`: also return rows for the lines that define the object.
         """
-        spots: list[Spot] = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda row: (row.place, row.line))
-        rows = dict.fromkeys(self._row_of_line(spot.place, spot.line, how=spot.how) for spot in spots)
-        return [*rows, *(self._row_of_file(entry.path, entry.line, entry.text, how=entry.how or VALUE) for entry in found.entries)]
+        spots: list[Spot] = sorted(
+            {*(references.definitions if with_definitions else ()), *references.spots, *references.through},
+            key=lambda row: (row.section_index, row.line),
+        )
+        rows = dict.fromkeys(self._row_of_line(spot.section_index, spot.line, how=spot.how) for spot in spots)
+        return [*rows, *(self._row_of_file(entry.path, entry.line, entry.text, how=entry.how or VALUE) for entry in references.entries)]
 
     def format_lost(self, lost: Sequence[Lost]) -> list[ReferenceRow]:
         return [
             self._row_of_file(each.path, each.line, each.text, why=each.why)
-            if each.path and each.line and each.place < 0
-            else self._row_of_line(each.place, each.line, why=each.why)
+            if each.path and each.line and each.section_index < 0
+            else self._row_of_line(each.section_index, each.line, why=each.why)
             for each in lost
         ]
 
-    def _row_of_line(self, place: int, line: int, how: str = "", why: str = "") -> ReferenceRow:
-        section = self._document.sections[place]
+    def _row_of_line(self, section_index: int, line: int, how: str = "", why: str = "") -> ReferenceRow:
+        section = self._document.sections[section_index]
         title, text = f"{section.kind} {section.name}".rstrip(), section.lines[line].text.strip()
-        return ReferenceRow(object_of(self._document, place), section.file or self._main, self._first[place] + line, title, text, how, why)
+        return ReferenceRow(
+            object_of(self._document, section_index), section.file or self._main, self._first[section_index] + line, title, text, how, why
+        )
 
     def _row_of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> ReferenceRow:
         """Return the row for a line in a file other than the configuration. The row has the text only if the file is a stored file."""
@@ -139,7 +144,7 @@ class Rename:
 
     def apply(self, document: Document) -> Document:
         """Return the document after renaming the object. Raises Conflict if a stored file that is not in `stored` refers to the object."""
-        references = self.naming.found(document, self.object)
+        references = self.naming.find_references(document, self.object)
         referring = {posixpath.basename(path) for path in entries_by_path(references) if self.naming.store_of(path)}
         if referring - {posixpath.basename(path) for path in self.stored}:
             raise Conflict(f"other files now refer to {self.object}; repeat the call")
@@ -175,9 +180,9 @@ class Naming:
 
     async def references(self, object_: str, document: Document) -> ReferenceRows:
         """Return the references to an object. Raises NotFound, and BadRequest if its kind has no references."""
-        found = await run_in_thread(self.found, document, object_)
+        references = await run_in_thread(self.find_references, document, object_)
         formatter = self._formatter(document)
-        return ReferenceRows(await run_in_thread(formatter.format_references, found), formatter.format_lost(found.lost))
+        return ReferenceRows(await run_in_thread(formatter.format_references, references), formatter.format_lost(references.lost))
 
     async def renaming(
         self,
@@ -202,8 +207,8 @@ class Naming:
             await asyncio.to_thread(files.check_name, stored, to)
         else:
             check_name(document, await run_in_thread(target, document, object_), to, member)
-        found = await run_in_thread(self.found, document, object_)
-        edits, lost = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
+        references = await run_in_thread(self.find_references, document, object_)
+        edits, lost = await asyncio.to_thread(self._file_edits, references, stored, object_, to)
         carried = [name for follower in self._followers for name in follower.list_stored_names(object_)]
         if (transaction_id or not alone) and (edits or carried):
             names = ", ".join([*sorted(path.name for path in (edits.files if edits else ())), *carried])
@@ -213,10 +218,10 @@ class Naming:
             )
         rename = Rename(self, object_, to, frozenset(map(str, edits.files) if edits else ()))
         formatter = self._formatter(document)
-        places = await run_in_thread(formatter.format_references, found, made=True)
+        places = await run_in_thread(formatter.format_references, references, with_definitions=True)
         change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY, author=author)
         whole_name = spelled(*parsed(object_)[:-1], to)
-        return Renaming(object_, whole_name, places, formatter.format_lost([*found.lost, *lost]), carried, change, transaction_id)
+        return Renaming(object_, whole_name, places, formatter.format_lost([*references.lost, *lost]), carried, change, transaction_id)
 
     async def plan(self, renaming: Renaming) -> Preview:
         """Return the preview of a renaming: what its commit would do."""
@@ -247,7 +252,7 @@ class Naming:
 
     # -- finding
 
-    def found(self, document: Document, object_: str) -> References:
+    def find_references(self, document: Document, object_: str) -> References:
         """Return the references to an object in a document and in the files that HAProxy reads for it. Raises NotFound."""
         stored = self._stored_file(object_)
         if stored is None:
@@ -283,19 +288,19 @@ class Naming:
 
     # -- files
 
-    def _file_edits(self, found: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
+    def _file_edits(self, references: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
         """Return (edits of stored files, references in files that cannot be edited). The edits are None if there are none."""
         if stored:
-            return files.moved(stored, to, [Path(path) for path in entries_by_path(found)]), []
+            return files.moved(stored, to, [Path(path) for path in entries_by_path(references)]), []
         stores, lost = dict[Path, Store](), list[Lost]()
-        for path, entries in entries_by_path(found).items():
+        for path, entries in entries_by_path(references).items():
             if store := self.store_of(path):
                 stores[store.directory / Path(path).name] = store
             else:
                 lost += [
                     Lost(f"the {entry.how or MAP} is not a stored file", path=path, line=entry.line, text=entry.text) for entry in entries
                 ]
-        find = entries_naming(found.document, target(found.document, object_)) if stores else None
+        find = entries_naming(references.document, target(references.document, object_)) if stores else None
         return files.renamed(stores, find, parsed(object_)[-1], to) if find else None, lost
 
 

@@ -34,7 +34,7 @@ class References:
 
     document: Document
     # The lines that define the object.
-    made: Sequence[Spot] = ()
+    definitions: Sequence[Spot] = ()
     # Words of the configuration.
     spots: Sequence[Spot] = ()
     # Lines of the configuration that refer to the object through a file.
@@ -58,9 +58,9 @@ def references_to_object(document: Document, wanted: ReferenceTarget, directory:
         plain += certificates.spots()
         loading, listed = certificates.entries(directory, read)
         through, entries = [*through, *loading], [*entries, *listed]
-    known = {(spot.place, spot.line, spot.span) for spot in plain}
-    more = [spot for spot in lookup.spots if (spot.place, spot.line, spot.span) not in known]
-    ordered = sorted({*plain, *more}, key=lambda spot: (spot.place, spot.line, spot.span or Span(0, 0)))
+    known = {(spot.section_index, spot.line, spot.span) for spot in plain}
+    more = [spot for spot in lookup.spots if (spot.section_index, spot.line, spot.span) not in known]
+    ordered = sorted({*plain, *more}, key=lambda spot: (spot.section_index, spot.line, spot.span or Span(0, 0)))
     return References(document, list(definitions(document, wanted)), ordered, through, entries, lookup.lost)
 
 
@@ -80,15 +80,15 @@ def references_to_file(document: Document, path: str, directory: str) -> Referen
     `directory`: the base of relative paths if the configuration does not set one.
     """
     spots, path_bases, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
-    for place, section in enumerate(document.sections):
+    for section_index, section in enumerate(document.sections):
         if section.kind == BOUNDARY or not may_refer(section.text, path):
             continue
         for number, line in enumerate(section.lines):
             if refers(line, path, path_bases):
                 spans = [word.span(*span) for word in words_of(line)[1:] for span in name_spans(word.value, path, path_bases)]
-                spots += [Spot(place, number, span, FILE) for span in spans]
+                spots += [Spot(section_index, number, span, FILE) for span in spans]
                 if not spans:
-                    spots.append(Spot(place, number, None, SCRIPT if path.endswith(".lua") else FOLDER))
+                    spots.append(Spot(section_index, number, None, SCRIPT if path.endswith(".lua") else FOLDER))
     return References(document, spots=spots)
 
 
@@ -120,22 +120,24 @@ def check_name(document: Document, wanted: ReferenceTarget, name: str, member: s
             raise Exists(f"{other.object} already exists")
 
 
-def renamed(found: References, name: str) -> Document:
+def renamed(references: References, name: str) -> Document:
     """Return the searched document after a renaming: all references to the object, and its definitions, have the new name."""
-    document = found.document
+    document = references.document
     sections = list(document.sections)
-    renamed_sections = {spot.place for spot in found.made if spot.line == 0}
-    by_section = sorted({(spot.place, spot.line, spot.span, spot.form) for spot in (*found.made, *found.spots) if spot.span})
-    for place, ones in groupby(by_section, key=lambda row: row[0]):
-        section = sections[place]
+    renamed_sections = {spot.section_index for spot in references.definitions if spot.line == 0}
+    by_section = sorted(
+        {(spot.section_index, spot.line, spot.span, spot.form) for spot in (*references.definitions, *references.spots) if spot.span}
+    )
+    for section_index, ones in groupby(by_section, key=lambda row: row[0]):
+        section = sections[section_index]
         edits: dict[int, list[Edit]] = {}
         for _, line, span, form in ones:
             edits.setdefault(line, []).append((*span, form))
         lines = list(section.lines)
         for number, own in edits.items():
             lines[number] = Line(with_name_at(lines[number].text, own, name))
-        is_named = section.name or place in renamed_sections
-        sections[place] = section.with_lines(lines, name=normalized(lines[0].words[1]) if is_named and 0 in edits else None)
+        is_named = section.name or section_index in renamed_sections
+        sections[section_index] = section.with_lines(lines, name=normalized(lines[0].words[1]) if is_named and 0 in edits else None)
     return Document(document.preamble, sections, document.leads)
 
 
@@ -148,15 +150,15 @@ def with_name_at(text: str, edits: Iterable[Edit], name: str) -> str:
     return text
 
 
-def entries_by_path(found: References) -> Mapping[str, list[ReferringEntry]]:
+def entries_by_path(references: References) -> Mapping[str, list[ReferringEntry]]:
     by_path: dict[str, list[ReferringEntry]] = {}
-    for entry in found.entries:
+    for entry in references.entries:
         by_path.setdefault(entry.path, []).append(entry)
     return by_path
 
 
-def object_of(document: Document, place: int) -> str:
+def object_of(document: Document, section_index: int) -> str:
     """Return the object name of the section at an index of the document."""
-    section, name = document.sections[place], document.names()[place]
+    section, name = document.sections[section_index], document.names()[section_index]
     by_word = {word: kind for kind, word in section_kinds().items()}
     return spelled(by_word.get(section.kind, section.kind), name).rstrip("/")

@@ -50,8 +50,8 @@ class Word:
         if self.raw == self.value:
             return Span(self.start + start, self.start + end)
         sizes = [len(unquoted(self.raw[:size])) for size in range(len(self.raw) + 1)]
-        first = max(place for place, size in enumerate(sizes) if size <= start)
-        last = next((place for place, size in enumerate(sizes) if size >= end and place > first), len(self.raw))
+        first = max(index for index, size in enumerate(sizes) if size <= start)
+        last = next((index for index, size in enumerate(sizes) if size >= end and index > first), len(self.raw))
         # A quote that opens or closes inside the range belongs to it.
         for quote in "\"'":
             if self.raw.count(quote, first, last) % 2:
@@ -69,10 +69,10 @@ def words_of(line: Line) -> list[Word]:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a call. `place` is its index in the call; `start` and `end` are indices in the value of its word."""
+    """One argument of a call. `index`: its position in the call. `start`, `end`: its range in the value of the word."""
 
     function: str
-    place: int
+    index: int
     text: str
     start: int
     end: int
@@ -81,12 +81,12 @@ class Argument:
 def arguments(value: str) -> Iterator[Argument]:
     for call in _CALL.finditer(value):
         at = call.start(2)
-        for place, part in enumerate(call[2].split(",")):
+        for index, part in enumerate(call[2].split(",")):
             text = part.strip(_AROUND)
             start = at + len(part) - len(part.lstrip(_AROUND))
-            yield Argument(call[1], place, text, start, start + len(text))
+            yield Argument(call[1], index, text, start, start + len(text))
             if call[1] == _TEXT and (converter := _NEXT.match(value, call.end())):
-                yield Argument(converter[1], place, text, start, start + len(text))
+                yield Argument(converter[1], index, text, start, start + len(text))
             at += len(part) + 1
 
 
@@ -110,13 +110,13 @@ class Pattern:
 
     def __init__(self, text: str, name: str | None, values: Mapping[str, str] | None = None) -> None:
         self._tokens = [token if token == MANY else _regex(token, name, values or {}) for token in text.split()]
-        self._place = next(place for place, token in enumerate(text.split()) if NAME in token or ONE_OF in token)
+        self._name_index = next(index for index, token in enumerate(text.split()) if NAME in token or ONE_OF in token)
 
     def spans(self, words: Sequence[Word]) -> Iterator[Span]:
         """Yield the range of the name for each match of the pattern in a line."""
-        before, wanted = self._tokens[: self._place], self._tokens[self._place]
-        for place, word in enumerate(words):
-            if isinstance(wanted, re.Pattern) and (match := wanted.fullmatch(word.value)) and _match(before, words[:place]):
+        before, wanted = self._tokens[: self._name_index], self._tokens[self._name_index]
+        for index, word in enumerate(words):
+            if isinstance(wanted, re.Pattern) and (match := wanted.fullmatch(word.value)) and _match(before, words[:index]):
                 yield word.span(*match.span("name"))
 
 

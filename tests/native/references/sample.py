@@ -57,4 +57,6 @@ def found(object_: str, text: str = TEXT, files: Mapping[str, str] = FILES) -> R
 
 def lines(references: References) -> list[str]:
     sections = references.document.sections
-    return [f"{spot.how}: {sections[spot.place].lines[spot.line].text.strip()}" for spot in (*references.spots, *references.through)]
+    return [
+        f"{spot.how}: {sections[spot.section_index].lines[spot.line].text.strip()}" for spot in (*references.spots, *references.through)
+    ]
