@@ -27,42 +27,42 @@ STORE, LOAD = "crt_store", "crt_store/crt_load"
 
 
 class CertificateReferences:
-    """Finds the words that refer to `wanted`: a certificate of a crt-store, or a crt-store as a whole.
+    """Finds the words that refer to `target`: a certificate of a crt-store, or a crt-store as a whole.
 
     A word that refers to any certificate of a store also refers to the store.
     """
 
-    def __init__(self, document: Document, wanted: ReferenceTarget) -> None:
+    def __init__(self, document: Document, target: ReferenceTarget) -> None:
         self._document, self._prefix, self._words = document, "", dict[str, Edit]()
         global_lines = [line.args for _, section in document.of_kind("global") for line in section.lines]
         base = next((args[1] for args in global_lines if len(args) > 1 and args[0] == certificate_words().base), "")
         for section, name in zip(document.sections, document.names(), strict=True):
-            if section.kind != certificate_words().store or unquoted(name) != wanted.section[1]:
+            if section.kind != certificate_words().store or unquoted(name) != target.section[1]:
                 continue
             store = section.name
-            if wanted.kind.name == STORE and store:
+            if target.kind.name == STORE and store:
                 self._prefix = f"@{store}/"
             for path, alias in _loaded_certificates(section):
-                if wanted.kind.name == STORE and not store:
+                if target.kind.name == STORE and not store:
                     words = [f"@/{alias}"] if alias else _paths(path, base)
                     form = f"@<>/{alias or path.removeprefix('/')}"
                     self._words |= {word: (0, len(word), form) for word in words}
-                elif path == wanted.name and not alias:
+                elif path == target.name and not alias:
                     start = len(store) + 1 if store else 0
                     words = [f"@{store}/{path.removeprefix('/')}"] if store else _paths(path, base)
                     self._words |= {word: (start, len(word), "/<>" if store else "<>") for word in words}
 
     def edit(self, word: str) -> Edit | None:
-        """Return the edit that renames `wanted` in a word: the range of the name, and its replacement.
+        """Return the edit that renames `target` in a word: the range of the name, and its replacement.
 
-        Return None if the word does not refer to `wanted`.
+        Return None if the word does not refer to `target`.
         """
         if self._prefix and word.startswith(self._prefix):
             return (1, len(self._prefix) - 1, "<>")
         return self._words.get(word)
 
     def listed(self, path: str, text: str) -> Iterator[ReferringEntry]:
-        """Yield the references to `wanted` in the crt-list that has this path and text."""
+        """Yield the references to `target` in the crt-list that has this path and text."""
         at = 0
         for number, line in enumerate(split_lines(text), 1):
             word = [] if line.startswith("#") else line.partition("[")[0].split(maxsplit=1)[:1]
@@ -72,7 +72,7 @@ class CertificateReferences:
             at += len(line)
 
     def entries(self, directory: str, read: Read) -> tuple[list[Spot], list[ReferringEntry]]:
-        """Return (lines that load crt-lists with references to `wanted`, the references in these crt-lists).
+        """Return (lines that load crt-lists with references to `target`, the references in these crt-lists).
 
         `directory`: the base of relative paths if the configuration does not set a base.
         """
@@ -89,7 +89,7 @@ class CertificateReferences:
         return through, list(references)
 
     def spots(self) -> Iterator[Spot]:
-        """Yield the references to `wanted` in the configuration, except in crt-stores, which define certificates."""
+        """Yield the references to `target` in the configuration, except in crt-stores, which define certificates."""
         for section_index, section in enumerate(self._document.sections):
             if section.kind in (BOUNDARY, certificate_words().store) or certificate_words().file not in section.text:
                 continue

@@ -94,7 +94,7 @@ def _as_addressed(name: str) -> str:
     return f'"{name}"' if "$" in name else name
 
 
-def target(document: Document, object_: str) -> ReferenceTarget:
+def find_target(document: Document, object_: str) -> ReferenceTarget:
     """Return the target for an object name, such as `backend/shop`.
 
     Raises NotFound if the object does not exist, and BadRequest if lines cannot refer to objects of its kind.
@@ -108,13 +108,13 @@ def target(document: Document, object_: str) -> ReferenceTarget:
             f"{object_[:100]!r} has no references; the kinds of objects with references are {', '.join(kinds())}, and stored files"
         )
     section = (section_kinds()[parts[0]], parts[1])
-    target_ = ReferenceTarget(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
-    if not any(definitions(document, target_)):
-        names = dict.fromkeys(name for name, _ in _named_definitions(document, target_, None))
-        close = get_close_matches(target_.name[:100], names, 1, 0.5)
-        suggestion = f"; the nearest is {replace(target_, name=close[0]).object}" if close else ""
+    target = ReferenceTarget(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
+    if not any(definitions(document, target)):
+        names = dict.fromkeys(name for name, _ in _named_definitions(document, target, None))
+        close = get_close_matches(target.name[:100], names, 1, 0.5)
+        suggestion = f"; the nearest is {replace(target, name=close[0]).object}" if close else ""
         raise NotFound(f"{object_[:100]} does not exist{suggestion}")
-    return target_
+    return target
 
 
 def _path_of_table(document: Document, name: str) -> tuple[str, ...]:
@@ -143,28 +143,28 @@ def kinds_of(kind: Kind) -> list[Kind]:
     return [kind, *(kinds()[name] for name in kind.also)]
 
 
-def definitions(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
+def definitions(document: Document, target: ReferenceTarget) -> Iterator[Spot]:
     """Yield the places that define an object."""
-    return (spot for _, spot in _named_definitions(document, wanted, wanted.name))
+    return (spot for _, spot in _named_definitions(document, target, target.name))
 
 
-def _named_definitions(document: Document, wanted: ReferenceTarget, name: str | None) -> Iterator[tuple[str, Spot]]:
-    """Yield (name, definition) for the objects of the kind of `wanted`. For a kind inside sections, search only the section of `wanted`.
+def _named_definitions(document: Document, target: ReferenceTarget, name: str | None) -> Iterator[tuple[str, Spot]]:
+    """Yield (name, definition) for the objects of the kind of `target`. For a kind inside sections, search only the section of `target`.
 
     `name`: yield only objects with this name; None for all names.
     """
-    patterns = [Pattern(text, name) for text in wanted.kind.defined]
+    patterns = [Pattern(text, name) for text in target.kind.defined]
     for section_index, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
-        if section.kind != wanted.section[0]:
+        if section.kind != target.section[0]:
             continue
-        if wanted.is_section and name in (None, unquoted(known)):
+        if target.is_section and name in (None, unquoted(known)):
             words = words_of(section.header)
             if section.name and len(words) > 1:
                 yield unquoted(known), Spot(section_index, 0, words[1].span(0, len(words[1].value)), DEFINITION)
             else:
                 end = words[0].start + len(words[0].raw)
                 yield unquoted(known), Spot(section_index, 0, Span(end, end), DEFINITION, f" {NAME}")
-        elif not wanted.is_section and unquoted(known) == wanted.section[1] and (name is None or may_name(section.text, name)):
+        elif not target.is_section and unquoted(known) == target.section[1] and (name is None or may_name(section.text, name)):
             for number, line in enumerate(section.lines[1:], 1):
                 words = words_of(line)
                 for span in (span for pattern in patterns for span in pattern.spans(words)):
@@ -177,28 +177,28 @@ def objects(document: Document) -> list[ReferenceTarget]:
     for kind in kinds().values():
         word = words[kind.name.partition("/")[0]]
         for section in dict.fromkeys(unquoted(name) for name, _ in document.of_kind(word)):
-            wanted = ReferenceTarget(kind, section, (word, section))
-            if wanted.is_section:
-                targets[wanted] = None
+            target = ReferenceTarget(kind, section, (word, section))
+            if target.is_section:
+                targets[target] = None
             else:
-                targets |= {replace(wanted, name=unquoted(name)): None for name, _ in _named_definitions(document, wanted, None)}
+                targets |= {replace(target, name=unquoted(name)): None for name, _ in _named_definitions(document, target, None)}
     return list(targets)
 
 
-def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
+def spots(document: Document, target: ReferenceTarget) -> Iterator[Spot]:
     """Yield the references to an object in the order of the text. The words that define the object are no references."""
-    finders = _Finders(document, wanted)
-    made = {(spot.section_index, spot.line, spot.span) for spot in definitions(document, wanted)}
-    implied = all_implicit_defaults(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
+    finders = _Finders(document, target)
+    made = {(spot.section_index, spot.line, spot.span) for spot in definitions(document, target)}
+    implied = all_implicit_defaults(document) if target.section[0] == DEFAULTS and target.is_section else None
     for section_index, section in enumerate(document.sections):
         if section.kind == BOUNDARY:
             continue
-        if implied and implied[section_index] == wanted.name and named_defaults(section) is None:
+        if implied and implied[section_index] == target.name and named_defaults(section) is None:
             yield Spot(section_index, 0, None, IMPLICIT)
-        if may_name(section.text, wanted.name):
+        if may_name(section.text, target.name):
             for number, line in enumerate(section.lines):
                 matches = (
-                    finders.of_line(section, document.names()[section_index], number, line) if may_name(line.text, wanted.name) else ()
+                    finders.of_line(section, document.names()[section_index], number, line) if may_name(line.text, target.name) else ()
                 )
                 for span, how in sorted(dict(matches).items()):
                     if (section_index, number, span) not in made:
@@ -213,10 +213,10 @@ def may_name(text: str, name: str) -> bool:
 class _Finders:
     """The patterns that find references to one object, grouped by the lines to which they apply."""
 
-    def __init__(self, document: Document, wanted: ReferenceTarget) -> None:
-        kind, name, values = wanted.kind, wanted.name, {PARENT: wanted.section[1]}
+    def __init__(self, document: Document, target: ReferenceTarget) -> None:
+        kind, name, values = target.kind, target.name, {PARENT: target.section[1]}
         every = kinds_of(kind)
-        self._wanted, self._tables = wanted, tables().sections
+        self._target, self._tables = target, tables().sections
 
         def make(how: str, pattern: Callable[[str, str, Mapping[str, str]], Finder], texts: Iterable[str]) -> Finders:
             return [(how, pattern(text, name, values)) for text in texts]
@@ -234,12 +234,12 @@ class _Finders:
         self._table_calls: Finders = []
         # The form of the name of the object's stick table; empty if objects of this kind have no table.
         table_name = next((kind_.table for kind_ in every if kind_.table), "")
-        section = next((each for title, each in document.of_kind(wanted.section[0]) if unquoted(title) == wanted.section[1]), None)
+        section = next((each for title, each in document.of_kind(target.section[0]) if unquoted(title) == target.section[1]), None)
         needs_line = any(kind_.holds for kind_ in every)
         if table_name and section is not None and (not needs_line or _has_table(kind, section)):
             self._table_lines = make(STICK_TABLE, Pattern, [text.replace("<>", table_name) for text in tables().lines])
             self._table_calls = make(STICK_TABLE, CallPattern, [text.replace("<>", table_name) for text in tables().arguments])
-        if wanted.only_table:
+        if target.only_table:
             self._headers, self._lines, self._calls = [], [], []
 
     def of_line(self, section: Section, name: str, number: int, line: Line) -> Iterator[tuple[Span, str]]:
@@ -247,7 +247,7 @@ class _Finders:
         if number == 0:
             yield from _found(self._headers, words)
             return
-        plain, is_here = up_to_condition(words), (section.kind, unquoted(name)) == self._wanted.section
+        plain, is_here = up_to_condition(words), (section.kind, unquoted(name)) == self._target.section
         yield from _found([*self._lines, *(self._here if is_here else ())], plain)
         yield from _found(self._calls, words)
         if section.kind in self._tables:

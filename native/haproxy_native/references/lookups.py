@@ -84,20 +84,20 @@ class Lookup:
     `directory`: the base of relative paths if the configuration does not set one. `read`: returns the text of a file.
     """
 
-    def __init__(self, document: Document, wanted: ReferenceTarget, directory: str, read: Read) -> None:
-        self._document, self._wanted, self._read = document, wanted, read
+    def __init__(self, document: Document, target: ReferenceTarget, directory: str, read: Read) -> None:
+        self._document, self._target, self._read = document, target, read
         self._bases = bases(document, directory)
         self._maps, self._variables, self._texts = (call_pattern(name) for name in (lookups().maps, lookups().variables, lookups().texts))
         self._setters, self._writers = call_pattern(lookups().setters), call_pattern(lookups().writers)
-        self._name = re.compile(name_pattern(wanted.name))
+        self._name = re.compile(name_pattern(target.name))
         # By the path of a map: (index of the section, index of the line) of the lines that use the map.
         self._lines_by_map: dict[str, list[tuple[int, int]]] = {}
 
     def search(self) -> LookupResult:
         """Return all references that HAProxy resolves for each request; none if no line of HAProxy computes names of this kind."""
         result = LookupResult()
-        directives = {word for kind in kinds_of(self._wanted.kind) for word in kind.dynamic}
-        if directives and not self._wanted.only_table:
+        directives = {word for kind in kinds_of(self._target.kind) for word in kind.dynamic}
+        if directives and not self._target.only_table:
             self._trace_lines(directives, result)
             self._search_maps(result)
             result.lost += self._search_scripts_and_agents()
@@ -128,7 +128,7 @@ class Lookup:
             if len(words) < 2 or words[0].value not in directives or not set("%$") & set(words[1].value):
                 continue
             section = self._document.sections[section_index].kind, unquoted(self._document.names()[section_index])
-            if not self._wanted.is_section and section != self._wanted.section:
+            if not self._target.is_section and section != self._target.section:
                 continue
             lines.append((section_index, number, words[1:2]))
             text = words[1].value
@@ -173,7 +173,7 @@ class Lookup:
         if len(expressions) == 1 and _EXPRESSION.fullmatch(word):
             return self._is_open(expressions[0], followed)
         pattern = ".*".join(re.escape(part) for part in _EXPRESSION.split(word)[::2])
-        return bool(expressions) and re.fullmatch(pattern, self._wanted.name) is not None
+        return bool(expressions) and re.fullmatch(pattern, self._target.name) is not None
 
     def _is_open(self, expression: str, followed: set[str]) -> bool:
         """Return whether a sample expression may return any text, because its last call is neither a map, a text nor a known variable."""
@@ -212,7 +212,7 @@ class Lookup:
             if text is None:
                 result.lost.append(Lost("the map cannot be read, or has no file", *lines[0], path=path))
                 continue
-            entries = list(entries_with_value(path, text, self._wanted.name))
+            entries = list(entries_with_value(path, text, self._target.name))
             result.entries += entries
             result.through += [Spot(*line, None, MAP) for line in lines if entries]
         for section_index, number, words in self._words_of_lines:
@@ -222,9 +222,9 @@ class Lookup:
 
     def _search_scripts_and_agents(self) -> Iterator[Lost]:
         """Yield the lines of Lua scripts and SPOE files that may refer to the object, and the lines that pass its name to Lua."""
-        name = re.compile(rf"(?<![\w.:-]){re.escape(self._wanted.name)}(?![\w.:-])")
+        name = re.compile(rf"(?<![\w.:-]){re.escape(self._target.name)}(?![\w.:-])")
         scripts = set(lookups().scripts)
-        in_agents = [Pattern(form, self._wanted.name) for kind in kinds_of(self._wanted.kind) for form in kind.spoe]
+        in_agents = [Pattern(form, self._target.name) for kind in kinds_of(self._target.kind) for form in kind.spoe]
         for section_index, number, words in self._words_of_lines:
             if self._is_passed_to_lua(words):
                 yield Lost("the line passes the name to Lua, where it may mean something else", section_index, number)
@@ -245,7 +245,7 @@ class Lookup:
 
     def _is_passed_to_lua(self, words: Sequence[Word]) -> bool:
         """Return whether the object's name is an argument of a Lua action, fetch or converter."""
-        name, plain = self._wanted.name, [word.value for word in up_to_condition(words)]
+        name, plain = self._target.name, [word.value for word in up_to_condition(words)]
         action = next((index for index, word in enumerate(plain) if word.startswith(LUA)), len(plain))
         calls = (argument for word in words for argument in arguments(word.value))
         return name in plain[action + 1 :] or any(call.text == name and call.function.startswith(LUA) for call in calls)

@@ -21,7 +21,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Conflict, NotFound, Stale, StaleRenaming
 from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
-from haproxy_native.references.lines import Spot, target
+from haproxy_native.references.lines import Spot, find_target
 from haproxy_native.references.lookups import MAP, Lost
 from haproxy_native.references.object_references import (
     References,
@@ -206,7 +206,7 @@ class Naming:
         if stored:
             await asyncio.to_thread(files.check_name, stored, to)
         else:
-            check_name(document, await run_in_thread(target, document, object_), to, member)
+            check_name(document, await run_in_thread(find_target, document, object_), to, member)
         references = await run_in_thread(self.find_references, document, object_)
         edits, lost = await asyncio.to_thread(self._file_edits, references, stored, object_, to)
         carried = [name for follower in self._followers for name in follower.list_stored_names(object_)]
@@ -256,7 +256,7 @@ class Naming:
         """Return the references to an object in a document and in the files that HAProxy reads for it. Raises NotFound."""
         stored = self._stored_file(object_)
         if stored is None:
-            return references_to_object(document, target(document, object_), self._directory(document), _Texts().read)
+            return references_to_object(document, find_target(document, object_), self._directory(document), _Texts().read)
         references = references_to_file(document, str(stored.path), self._directory(document))
         return replace(references, entries=files.crt_list_entries(stored, document, self._directory(document)))
 
@@ -300,7 +300,7 @@ class Naming:
                 lost += [
                     Lost(f"the {entry.how or MAP} is not a stored file", path=path, line=entry.line, text=entry.text) for entry in entries
                 ]
-        find = entries_naming(references.document, target(references.document, object_)) if stores else None
+        find = entries_naming(references.document, find_target(references.document, object_)) if stores else None
         return files.renamed(stores, find, parsed(object_)[-1], to) if find else None, lost
 
 

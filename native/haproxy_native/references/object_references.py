@@ -45,33 +45,33 @@ class References:
     lost: Sequence[Lost] = ()
 
 
-def references_to_object(document: Document, wanted: ReferenceTarget, directory: str, read: Read) -> References:
+def references_to_object(document: Document, target: ReferenceTarget, directory: str, read: Read) -> References:
     """Return the references to an object of the configuration.
 
     `directory`: the base of relative paths if the configuration does not set one. `read`: returns the text of another file, or None.
     """
-    lookup = Lookup(document, wanted, directory, read).search()
-    plain = list(spots(document, wanted))
+    lookup = Lookup(document, target, directory, read).search()
+    plain = list(spots(document, target))
     through, entries = list(lookup.through), list(lookup.entries)
-    if wanted.kind.name in (STORE, LOAD):
-        certificates = CertificateReferences(document, wanted)
+    if target.kind.name in (STORE, LOAD):
+        certificates = CertificateReferences(document, target)
         plain += certificates.spots()
         loading, listed = certificates.entries(directory, read)
         through, entries = [*through, *loading], [*entries, *listed]
     known = {(spot.section_index, spot.line, spot.span) for spot in plain}
     more = [spot for spot in lookup.spots if (spot.section_index, spot.line, spot.span) not in known]
     ordered = sorted({*plain, *more}, key=lambda spot: (spot.section_index, spot.line, spot.span or Span(0, 0)))
-    return References(document, list(definitions(document, wanted)), ordered, through, entries, lookup.lost)
+    return References(document, list(definitions(document, target)), ordered, through, entries, lookup.lost)
 
 
-def entries_naming(document: Document, wanted: ReferenceTarget) -> Callable[[str, str], Iterable[ReferringEntry]]:
+def entries_naming(document: Document, target: ReferenceTarget) -> Callable[[str, str], Iterable[ReferringEntry]]:
     """Return a function that finds the references to an object in a map or a crt-list.
 
     Its arguments are the path and the text of the file.
     """
-    if wanted.kind.name in (STORE, LOAD):
-        return CertificateReferences(document, wanted).listed
-    return lambda path, text: entries_with_value(path, text, wanted.name)
+    if target.kind.name in (STORE, LOAD):
+        return CertificateReferences(document, target).listed
+    return lambda path, text: entries_with_value(path, text, target.name)
 
 
 def references_to_file(document: Document, path: str, directory: str) -> References:
@@ -95,26 +95,26 @@ def references_to_file(document: Document, path: str, directory: str) -> Referen
 # -- renaming
 
 
-def check_name(document: Document, wanted: ReferenceTarget, name: str, member: str = "to") -> None:
+def check_name(document: Document, target: ReferenceTarget, name: str, member: str = "to") -> None:
     """Check the new name of an object. `member`: the member of the request that contains the name, for errors.
 
     Raises BadValue if HAProxy does not accept the name, Exists if another object has it, and BadRequest for a stick table, which has no
     name of its own.
     """
-    if not (_PATH if wanted.kind.path else _NAME).fullmatch(name):
-        characters = ". _ : - /" if wanted.kind.path else ". _ : -"
+    if not (_PATH if target.kind.path else _NAME).fullmatch(name):
+        characters = ". _ : - /" if target.kind.path else ". _ : -"
         text = f"{member} in body: {name[:100]!r} is not a name that HAProxy accepts; use only letters, digits and {characters}"
         raise BadValue(text, place=Place(member=member))
-    if wanted.only_table:
-        raise BadRequest(f"a stick table has the name of its proxy; rename {wanted.object}")
-    if name == wanted.name:
+    if target.only_table:
+        raise BadRequest(f"a stick table has the name of its proxy; rename {target.object}")
+    if name == target.name:
         return
     # The other objects that must not have this name.
-    others = [replace(wanted, name=name)]
-    if wanted.is_section:
-        own = {kind.name for kind in kinds_of(wanted.kind)}
+    others = [replace(target, name=name)]
+    if target.is_section:
+        own = {kind.name for kind in kinds_of(target.kind)}
         sharing = [kind for kind in kinds().values() if own & {each.name for each in kinds_of(kind)}]
-        others = [replace(wanted, kind=kind, name=name, section=(section_kinds()[kind.name], name)) for kind in sharing]
+        others = [replace(target, kind=kind, name=name, section=(section_kinds()[kind.name], name)) for kind in sharing]
     for other in others:
         if any(definitions(document, other)):
             raise Exists(f"{other.object} already exists")

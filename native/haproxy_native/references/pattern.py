@@ -114,9 +114,9 @@ class Pattern:
 
     def spans(self, words: Sequence[Word]) -> Iterator[Span]:
         """Yield the range of the name for each match of the pattern in a line."""
-        before, wanted = self._tokens[: self._name_index], self._tokens[self._name_index]
+        before, pattern = self._tokens[: self._name_index], self._tokens[self._name_index]
         for index, word in enumerate(words):
-            if isinstance(wanted, re.Pattern) and (match := wanted.fullmatch(word.value)) and _match(before, words[:index]):
+            if isinstance(pattern, re.Pattern) and (match := pattern.fullmatch(word.value)) and _match(before, words[:index]):
                 yield word.span(*match.span("name"))
 
 

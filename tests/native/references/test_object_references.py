@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.errors import BadRequest, BadValue, Exists
-from haproxy_native.references.lines import target
+from haproxy_native.references.lines import find_target
 from haproxy_native.references.object_references import check_name, references_to_file, references_to_object, renamed
 from haproxy_native.text.document import Document
 from tests.native.references.sample import TEXT, found
@@ -42,7 +42,7 @@ def test_an_acl_is_that_of_its_section() -> None:
 def test_names_that_cannot_be(object_: str, name: str, error: type[Exception]) -> None:
     document = Document.parse(TEXT)
     with pytest.raises(error):
-        check_name(document, target(document, object_), name)
+        check_name(document, find_target(document, object_), name)
 
 
 def test_defaults_without_a_name_get_one() -> None:
@@ -51,7 +51,7 @@ def test_defaults_without_a_name_get_one() -> None:
         (1, "defaults other\n  mode http\ndefaults\tfrom b # c\n"),
         (2, "defaults\n  mode http\ndefaults other\tfrom b # c\n"),
     ):
-        wanted = target(document, f"defaults/unnamed_defaults_{number}")
+        wanted = find_target(document, f"defaults/unnamed_defaults_{number}")
         check_name(document, wanted, "other")
         assert renamed(references_to_object(document, wanted, "/", lambda path: None), "other").text == f"{text}backend b\n"
 
