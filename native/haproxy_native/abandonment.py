@@ -70,7 +70,7 @@ def create_task(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
 
 
 def run_abandonable(event: threading.Event, work: Callable[[], Result]) -> Result:
-    """Call `work` and return its result. Once `event` is set, its next `check` raises Abandoned. Raises what `work` raises."""
+    """Call `work` and return its result. Once `event` is set, the next `check` in `work` raises Abandoned. Raises what `work` raises."""
     _flag.set(event)
     check()
     return work()

@@ -237,7 +237,7 @@ class Engine:
         return [self.context.current.file.file(name).path for name in self.context.current.file.names()]
 
     def resolve_file(self, file: str) -> str:
-        """Return the name that documents have for a file, given its path or the last part of the path; "" is the main file.
+        """Return the name that documents use for a file; "" for the main file. `file`: the path of the file, or its last part; "" as well.
 
         Raises NotFound.
         """
@@ -279,7 +279,7 @@ class Engine:
         return await self.commit(Change(operations, expect, reload, author=author))
 
     async def amend(self, operations: Sequence[Edit], *, author: Author) -> Outcome:
-        """Commit operations on whichever version is current at that time. Raises what a commit raises."""
+        """Commit operations on the version that is current when the commit runs. Raises what a commit raises."""
         return await commit(self.context, Change(operations, author=author))
 
     async def text(self, body: bytes, *, file: str = "", keeps_version: bool = False, actions: str = "") -> PutText:
@@ -301,9 +301,10 @@ class Engine:
         return await self.context.check_text(candidate.after, author)
 
     def candidate(self, body: bytes | None = None, transaction_id: str | None = None, *, author: Author, file: str = "") -> Candidate:
-        """Return the configuration that an author wants to evaluate: with `body` as a file, of a transaction, or the current one.
+        """Return the configuration that an author wants to evaluate.
 
-        Raises BadRequest and NoTransaction.
+        With `body`, this is the current configuration with `body` as the text of `file`. With `transaction_id`, it is the configuration of
+        the transaction. Otherwise, it is the current configuration. Raises BadRequest and NoTransaction.
         """
         if body is not None:
             after = parts.with_parts(self.document, {self.resolve_file(file): text_as_sent(body)})
@@ -323,7 +324,7 @@ class Engine:
         return await preview(self.context, await with_base(self.context, change))
 
     async def permit_plan(self, change: Change) -> None:
-        """Raise the errors that `plan` raises before it evaluates anything, such as Forbidden."""
+        """Raise the errors, such as Forbidden, that `plan` raises before it evaluates the change."""
         await permit_preview(self.context, await with_base(self.context, change))
 
     async def plan_transaction(self, id_: str, more: Sequence[Operation] = (), *, author: Author) -> Preview:
@@ -371,16 +372,17 @@ class Engine:
     async def commit_transaction(
         self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False
     ) -> tuple[Transaction, Outcome]:
-        """Commit a transaction. Return the transaction, with the version that it started from, and the outcome.
+        """Commit a transaction. Return (the transaction, which has the version that it started from; the outcome).
 
-        A transaction without changes reloads HAProxy. `merges`: rebase the transaction onto changes made since it started.
+        A transaction without changes reloads HAProxy. `merges`: rebase the transaction onto changes that were made since it started.
         """
         return await committed(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
 
     async def base(self, version: int | None, *, merges: bool = False) -> tuple[Document, int]:
-        """Return the configuration to make a change on, and its version. With `merges` this may be a former version.
+        """Return the configuration to make a change on, and its version.
 
-        Raises Conflict if `version` is not the current one. With `merges`, raises TextNotStored if its text is no longer stored.
+        Without `merges`, raises Conflict if `version` is not the current version. With `merges`, `version` may be a former version; raises
+        TextNotStored if the text of that version is no longer stored.
         """
         if version and merges:
             return await text_of(self.context, version), version
@@ -410,7 +412,7 @@ class Engine:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Load]:
-        """Mark a reload as in progress while the body runs. Until it ends, only changes that need no reload are committed."""
+        """Mark a reload as in progress while the body runs. Meanwhile, only changes that need no reload are committed."""
         async with self.context.loading() as load:
             yield load
 

@@ -73,8 +73,8 @@ GLOBAL, SOCKETS, VARIABLES = "global", "runtime_apis", "environment_options"
 def stats_sockets(document: Document) -> list[str]:
     """Return the addresses of the Runtime API sockets that a configuration opens, in the order and spelling of the file, without quotes.
 
-    One line may open several sockets, separated by commas. Variables have the values that the file gives them, or those of this process;
-    an address with another variable is returned as it is.
+    One line may open several sockets, separated by commas. Variables have the values that the file sets, or the values in this process. An
+    address with any other variable is returned unchanged.
     """
     values, sockets = dict(os.environ), list[str]()
     for section in document.sections:

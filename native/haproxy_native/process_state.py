@@ -173,7 +173,7 @@ class NoReloadRequired:
 
 @dataclass(frozen=True)
 class CommandsSent:
-    """The commands of a change are about to be sent. `new` is the fingerprint of the text that is written for it, before or after them."""
+    """The commands of a change are about to be sent. `new`: the fingerprint of the text that is written before or after the commands."""
 
     new: str
 
@@ -215,7 +215,7 @@ class TargetChanged:
 
 @dataclass(frozen=True)
 class ReloadSucceeded:
-    """The reload in progress has started `worker`, which is None if it does not answer.
+    """The reload in progress has started `worker`. `worker` is None if the worker does not answer.
 
     `file`: what the file contains now. `reads_file`: the worker certainly started after the file was last written.
     """

@@ -55,9 +55,9 @@ def lacking() -> list[str]:
 def confined(start: Callable[[], Result], writable: Iterable[Path], *, names: bool) -> Result:
     """Start a confined process: call `start` in a confined thread and return its result. `lacking` reports what the confinement lacks.
 
-    The process may change files only in the directories `writable`. It may connect only to name servers, and without `names` to nothing.
-    `start` must use fork or vfork, as subprocess does for a new session, since the filter refuses posix_spawn. Raises what `start` raises,
-    and OSError.
+    The process may change files only in the directories `writable`. With `names`, it may connect only to name servers; without, to nothing.
+    `start` must use fork or vfork, as subprocess does for a new session, because the filter refuses posix_spawn. Raises what `start`
+    raises, and OSError.
     """
 
     def run() -> Result:

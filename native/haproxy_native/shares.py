@@ -74,9 +74,10 @@ def _share_of_all(total: int) -> int:
 
 
 def check_room(caller: Account, total: int, held: int, held_by_all: int, what: str, wanted: int = 1) -> None:
-    """Raise ShareExceeded if a limited caller would exceed its share of `total` slots; 0 means no limit.
+    """Raise ShareExceeded if a limited caller would exceed its share of `total` slots. If `total` is 0, there is no limit.
 
-    `held`: the slots that the caller holds. `held_by_all`: those of all callers that are counted. `what` names the slots in the error.
+    `held`: the slots that the caller holds. `held_by_all`: the slots that all limited callers hold. `wanted`: the slots that the caller
+    requests. `what` names the slots in the error.
     """
     if not caller.is_limited or not total:
         return
@@ -233,9 +234,10 @@ def turns(what: str, total: int, most_waiting: int = MOST_WAITING) -> Turns:
 
 
 def surplus(items: Iterable[tuple[str, float, int, Item]], most: int, most_bytes: int, holder: str) -> list[Item]:
-    """Return the items to delete from a store before `holder` adds one. Each is the oldest item of the holder that has the most.
+    """Return the items to delete from a store before `holder` adds an item. Each is the oldest item of the holder with the most items.
 
-    `items` are tuples of holder, age, size in bytes, and the item to return. The store may have `most` items, and `most_bytes` in total.
+    `items` are tuples of holder, age, size in bytes, and the item to return. The store may have `most` items, and `most_bytes` in total. If
+    only the bytes are too many, the holder with the most bytes loses its oldest item.
     """
     by_age = sorted(items, key=lambda item: item[1])
     queues: dict[str, list[tuple[str, float, int, Item]]] = {}

@@ -66,10 +66,10 @@ def tune_interpreter() -> None:
 
 
 async def run_in_thread(work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Run a function in a thread and return its result. Raises what it raises.
+    """Run a function in a thread and return its result. Raises what the function raises.
 
-    A function that has begun runs to its end even if the caller is cancelled. The exception is a request that changes nothing: once it is
-    abandoned, the function stops at its next `abandonment.check`.
+    A function that has begun runs to its end even if the caller is cancelled. The exception is a request that changes nothing: once the
+    request is abandoned, the function stops at its next `abandonment.check`.
     """
     loop, context = asyncio.get_running_loop(), contextvars.copy_context()
     call = partial(_contained, partial(work, *given, **named))
@@ -103,14 +103,14 @@ def computations() -> Turns:
 
 
 async def run_in_thread_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Run work in a thread if it is large, else directly, which blocks. Returns its result."""
+    """Run work in a thread if `large` is true; otherwise run it directly, which blocks. Return the result of the work."""
     return await run_in_thread(work, *given, **named) if large else work(*given, **named)
 
 
 async def run_in_thread_if_large(
     documents: Iterable[HasSize], work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs
 ) -> Result:
-    """Run work in a thread if one of its documents is large, else directly, since a thread would take longer than the work itself."""
+    """Run work in a thread if one of its documents is large; otherwise run it directly, which is faster but blocks. Return its result."""
     return await run_in_thread_if(any(document.size > LARGE for document in documents), work, *given, **named)
 
 

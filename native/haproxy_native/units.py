@@ -31,7 +31,7 @@ class Unit:
 
     @property
     def command(self) -> list[str]:
-        """The words of the command that starts the service. Empty if there is no command, or if it cannot be split into words."""
+        """The words of the command that starts the service; empty if there is no command, or if its quotes are not balanced."""
         texts = self.options.get("ExecStart", [""])
         with suppress(ValueError):
             return shlex.split(texts[-1].lstrip("-@:+!"))

@@ -151,7 +151,7 @@ class History(Recorder):
         self._database.post(close, PART)
 
     async def _has_content(self, path: str, data: bytes | None) -> bool:
-        """Return whether a file, or an object that is no file, has this content; False if it cannot be read."""
+        """Return whether a file, or an object that is no file, has this content; False if the content cannot be read."""
         with suppress(Unreadable, Unusable):
             return await self.current(path) == data
         return False
@@ -164,7 +164,7 @@ class History(Recorder):
         return ("live" if context.running.is_current and not context.ledger.waits else "written"), None
 
     async def add(self, change: Change, outcome: Outcome) -> int | None:
-        """Add an entry for a change of the process alone. Return its id; None if it waits in memory."""
+        """Add an entry for a change of the process alone. Return the id of the entry; None if the entry waits in memory."""
         return await self._add(partial(self._record, change, outcome), outcome)
 
     def _record(self, change: Change, outcome: Outcome) -> Record:
@@ -178,7 +178,7 @@ class History(Recorder):
         return await self._ask_if_readable(Journal.text_of_version, version)
 
     async def _add(self, record: Callable[[], Record], change: Outcome | Edited | None = None) -> int | None:
-        """Add an ended entry. Return its id; None if it waits in memory. `record` is called in the database's thread."""
+        """Add an ended entry. Return its id; None if the entry waits in memory. `record` is called in the database's thread."""
         loop = asyncio.get_running_loop()
 
         def add(state: State) -> int:
@@ -382,7 +382,7 @@ class History(Recorder):
     # -- reading
 
     async def current(self, path: str) -> bytes | None:
-        """Return the content of a file, or of an object that is no file; None if it does not exist. Raises Unreadable."""
+        """Return the content of a file, or of an object that is no file; None if there is no such file or object. Raises Unreadable."""
         kind, _, name = path.partition("/")
         reader = self.content_readers.get(kind)
         read = partial(reader, name) if reader else partial(read_file, Path(path))

@@ -198,8 +198,8 @@ class Journal:
     ) -> Iterator[Entry]:
         """Yield entries, the newest first.
 
-        `pattern`: a pattern for the names of objects; an entry matches if it changes such an object or an object inside one. `author`: a
-        name. `since` and `until`: Unix times. `before`: return only entries with lower ids.
+        `pattern`: a pattern of object names. An entry matches if it changes a matching object, or an object inside a matching object.
+        `author`: the name of an author. `since` and `until`: Unix times. `before`: yield only entries with lower ids.
         """
         conditions, values = ["1"], list[Any]()
         for condition, value in (("time >= ?", since), ("time <= ?", until), ("id < ?", before), ("name = ?", author or None)):
@@ -290,7 +290,7 @@ class Journal:
         return contents_
 
     def configuration(self, entry: int) -> Content:
-        """Return the configuration of an entry that changed it. Raises NotFound."""
+        """Return the configuration before and after an entry, which must have changed it. Raises NotFound."""
         row = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object = ''", (entry,)).fetchone()
         return self._content(entry, *row)
 

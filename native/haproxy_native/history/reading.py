@@ -36,7 +36,7 @@ class Blamed:
 
 
 def blame(steps: Iterable[tuple[Entry, bytes, bytes]], kind: str, name: str, now: Document) -> Iterator[Blamed]:
-    """Yield the lines of a section in `now`, each with the entry that last changed it.
+    """Yield the lines of a section in `now`, each with the entry that last changed the line.
 
     `steps`: (entry, configuration before it, configuration after it), the oldest first.
     """

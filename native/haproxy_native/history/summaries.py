@@ -107,7 +107,7 @@ def file_summaries(contents: Sequence[Content]) -> dict[str, str]:
 
 
 def file_summary(content: Content) -> str:
-    """Return one line about a file, as in `map/hosts.map: 2 entries added, 1 removed`; empty if it is unchanged."""
+    """Return one line about a file, as in `map/hosts.map: 2 entries added, 1 removed`; empty if the file is unchanged."""
     if not content.is_kept:
         return f"change {content.object}"
     if content.before == content.after:

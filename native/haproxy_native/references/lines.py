@@ -139,7 +139,7 @@ def _has_table(kind: Kind, section: Section) -> bool:
 
 
 def kinds_of(kind: Kind) -> list[Kind]:
-    """Return a kind and the other kinds that its objects belong to as well (`is` in references.yaml)."""
+    """Return all kinds that the objects of a kind belong to: the kind itself, and those that `is` in references.yaml lists."""
     return [kind, *(kinds()[name] for name in kind.also)]
 
 

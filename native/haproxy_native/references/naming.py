@@ -73,7 +73,7 @@ class ReferenceFormatter:
         self._first = first_lines(document)
 
     def format_references(self, references: References, *, with_definitions: bool = False) -> list[ReferenceRow]:
-        """Return a row for each reference: first those in the configuration in the order of the text, then those in other files.
+        """Return a row for each reference: first the references in the configuration, in the order of the text, and then those in files.
 
         `with_definitions`: also return rows for the lines that define the object.
         """
@@ -117,8 +117,8 @@ class RenameFollower(Protocol):
     def follow_rename(self, object_: str, to: str, author: Author) -> AbstractAsyncContextManager[None]:
         """Return the context manager for the commit of a renaming.
 
-        Within the context, the stored data applies to both names. Afterwards it applies to the new name, or to the old name if the commit
-        failed. Entering it raises Unusable if the data cannot be stored.
+        Within the context, the stored data applies to both names. Afterwards, it applies to the new name; if the commit failed, to the old
+        name. Entering the context raises Unusable if the data cannot be stored.
         """
 
 

@@ -27,7 +27,7 @@ _INCOMPLETE = "file should contain both certificate and private key"
 
 @dataclass(frozen=True)
 class CertificateFile:
-    """The certificates of a file, in order. HAProxy serves the first one, and sends the others as its chain."""
+    """The certificates of a file, in order. HAProxy serves the first certificate, and sends the others as its chain."""
 
     certificates: Sequence["Certificate"]
 

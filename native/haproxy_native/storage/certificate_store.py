@@ -60,7 +60,7 @@ class LoadedCertificate:
 def plan_certificate(
     path: Path, loaded: LoadedCertificate, running_lines: Sequence[FileReference], current_lines: Sequence[FileReference]
 ) -> FilePlan:
-    """Plan the runtime steps for a file that HAProxy serves, or the reload that loads it.
+    """Plan the runtime steps for a file that HAProxy serves, or the reload that loads the file.
 
     `running_lines`: references of the running configuration. `current_lines`: references of the current configuration.
     """
@@ -155,7 +155,7 @@ async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
 
 @dataclass(frozen=True)
 class CertificateCheck:
-    """Verifies that HAProxy already has the content of a file: a client may update HAProxy before it stores the file."""
+    """Verifies that HAProxy already has the content of a file. A client may update HAProxy first and store the file afterwards."""
 
     path: Path
     names: Sequence[str]

@@ -111,7 +111,7 @@ class CrtListStep:
 
 
 class CrtListStore(Store):
-    """The store `ssl_crt_lists`. It may share its directory with certificates, which it never shows."""
+    """The store `ssl_crt_lists`. Its directory may also contain certificates, which the store never shows."""
 
     kind = "crt_list"
     description = created = "managed certificate list"

@@ -43,7 +43,7 @@ def parse_map(text: str) -> list[MapEntry]:
 
 
 def parse_map_line(line: str) -> MapEntry | None:
-    """Parse one line, with or without its line end; None for comments and blank lines."""
+    """Parse one line, which may have a line end. Return None for comments and blank lines."""
     bare = content_of(line).lstrip(" \t")
     if not bare or line[0] == "#":
         return None
@@ -192,7 +192,7 @@ def _parse_pattern(line: str) -> str:
 
 
 def edit_patterns(text: str, patterns: Sequence[str]) -> str:
-    """Return the text edited to have exactly these patterns, with new ones appended.
+    """Return the text edited to have exactly these patterns. New patterns are appended.
 
     Raises BadValue for a pattern that does not fit in a line.
     """
@@ -252,7 +252,7 @@ def parse_split(text: str) -> Split | None:
 
 
 def rename_backend(text: str, old: str, new: str) -> str:
-    """Return the text of a split with a backend renamed in its first line, not in its entries. Returns any other map unchanged."""
+    """Return the text of a split with a backend renamed in its first line, but not in its entries. Return any other map unchanged."""
     if (split := parse_split(text)) is None:
         return text
     before = {process: _rename_key(counts, old, new) for process, counts in split.before.items()}

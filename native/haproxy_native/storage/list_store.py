@@ -42,7 +42,7 @@ class ListStore(Store, Generic[Loaded]):
         """Return the lists that the worker has loaded from files of this store, by path. Raises RuntimeFailure."""
 
     async def loaded(self, context: CommitContext, path: Path) -> Loaded | None:
-        """Return the list that the worker has loaded from a file; None if it has not loaded the file. Raises RuntimeFailure."""
+        """Return the list that the worker has loaded from a file; None if the worker has not loaded the file. Raises RuntimeFailure."""
         return (await self.all_loaded(context)).get(path)
 
     @abstractmethod

@@ -40,7 +40,7 @@ class AclFile(LiveFile[str]):
 
 @dataclass(frozen=True)
 class LiveAcl:
-    """An ACL that HAProxy has loaded. All changes are made by one author.
+    """An ACL that HAProxy has loaded. `author` makes all changes.
 
     Changes raise RuntimeFailure. With `sync` they also raise RefusedAtRuntime, BadValue, WriteFailed, and BadRequest if the ACL has no
     stored file.

@@ -161,7 +161,7 @@ VIRTUAL = "virt@"
 
 @dataclass(frozen=True)
 class LiveMap(LiveFile[MapEntry]):
-    """A map that HAProxy has loaded. All changes have one author."""
+    """A map that HAProxy has loaded. `author` makes all changes."""
 
     # HAProxy's name of the map, if it is not the path.
     loaded_as: str = ""
@@ -285,7 +285,7 @@ class LiveMap(LiveFile[MapEntry]):
 
 @dataclass(frozen=True)
 class StagedMap:
-    """A map file in a transaction, with the methods of `LiveMap`. It ignores `sync`. All changes have one author.
+    """A map file in a transaction, with the methods of `LiveMap`. The methods ignore `sync`. `author` makes all changes.
 
     Changes raise Missing, NotFound, BadValue, Conflict and WriteFailed.
     """
@@ -377,8 +377,8 @@ def _require(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
 async def find_map(context: CommitContext, store: MapStore, name: str, author: Author) -> LiveMap:
     """Return the map that a client names by its file in the store, or by the number or path that HAProxy prints.
 
-    If HAProxy has not loaded the map, return one for the file of that name in the store, which need not exist. Raises RuntimeFailure, and
-    NotFound for a malformed name.
+    If HAProxy has not loaded the map, return a map for the file of that name in the store. The file need not exist. Raises RuntimeFailure,
+    and NotFound for a malformed name.
     """
     own: Path | None = None
     with suppress(NotFound):
@@ -414,7 +414,7 @@ _SYNC_AUTHOR = Author("map_sync")
 class MapSync:
     """Writes the maps in HAProxy's memory to their files in the store at intervals.
 
-    A file that another process has edited since the worker read it is newer than the map, so it is not overwritten.
+    If another process has edited a file since the worker read it, the file is newer than the map and is not overwritten.
     """
 
     def __init__(self, context: CommitContext, store: MapStore, seconds: float) -> None:

@@ -107,7 +107,7 @@ PIECE = 1 << 18
 
 
 class Upload:
-    """The new content of a file, written piece by piece to a draft next to it.
+    """The new content of a file, written piece by piece to a draft next to the file.
 
     Call `admit`, then `append` for each piece, then `commit`, and always `discard` at the end. `draft` creates the draft when the first
     bytes arrive, so an upload that is refused earlier leaves nothing on the disk. `check` is called under the commit's lock, and raises an
@@ -279,9 +279,10 @@ class Store:
         raise Missing(f"file {sanitized_name(name)} doesn't exist in dir: {self.directory}")
 
     def resolved(self, name: str) -> str:
-        """Return the stored name, which rules, logs and the history use, of the file that a client names.
+        """Return the stored name of the file that a client names. Rules, logs and the history use the stored name.
 
-        This is the name of an existing file, or else the name that an upload would get. A malformed name is returned unchanged.
+        This is the name of an existing file. If there is no such file, it is the name that an upload would get. A malformed name is
+        returned unchanged.
         """
         if not is_file_name(name):
             return name
@@ -356,7 +357,7 @@ class Store:
         return references(context.current.document, str(path), context.base(context.current.document))
 
     def running_references(self, context: CommitContext, path: Path) -> list[FileReference]:
-        """Return the lines that refer to a file in the running configuration, or in the current one if the running one is unknown."""
+        """Return the lines that refer to a file in the running configuration; if that is unknown, in the current configuration."""
         running = context.running.document
         return self.references(context, path) if running is None else references(running, str(path), context.base(running))
 
@@ -501,7 +502,7 @@ class Store:
 
 
 def plan_reload(running_lines: Sequence[FileReference], current_lines: Sequence[FileReference], why: str) -> FilePlan:
-    """Plan a reload for a file that HAProxy reads only when it starts; no reload if the running configuration does not refer to the file.
+    """Plan for a file that HAProxy reads only when it starts: a reload if the running configuration refers to the file, else nothing.
 
     `running_lines`: the lines of the running configuration that refer to the file. `current_lines`: those of the current configuration.
     """
