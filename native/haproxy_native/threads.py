@@ -128,10 +128,10 @@ async def unhurried(pieces: Iterable[Result]) -> AsyncIterator[Result]:
         began = time.thread_time()
 
 
-def lines_in_pieces(text: str, size: int = LARGE // 2) -> Iterator[str]:
-    """Yield a text in pieces of whole lines, of about `size` characters."""
+def lines_in_pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces of whole lines, of about LARGE / 2 characters."""
     start = 0
     while start < len(text):
-        end = text.find("\n", start + size) + 1 or len(text)
+        end = text.find("\n", start + LARGE // 2) + 1 or len(text)
         yield text[start:end]
         start = end

@@ -226,7 +226,10 @@ class Lookup:
         scripts = set(lookups().scripts)
         in_agents = [Pattern(form, self._target.name) for kind in kinds_of(self._target.kind) for form in kind.spoe]
         for section_index, number, words in self._words_of_lines:
-            if self._is_passed_to_lua(words):
+            plain = [word.value for word in up_to_condition(words)]
+            action = next((index for index, word in enumerate(plain) if word.startswith(LUA)), len(plain))
+            calls = (argument for word in words for argument in arguments(word.value) if argument.function.startswith(LUA))
+            if self._target.name in plain[action + 1 :] or any(argument.text == self._target.name for argument in calls):
                 yield Lost("the line passes the name to Lua, where it may mean something else", section_index, number)
             if words[0].value in scripts and len(words) > 1:
                 path = self._absolute(words[1].value)
@@ -242,13 +245,6 @@ class Lookup:
                     words_ = words_of(Line(text))
                     if any(list(pattern.spans(words_)) for pattern in in_agents):
                         yield Lost("an SPOE file names it; edit that file separately", path=path, line=line, text=text.strip())
-
-    def _is_passed_to_lua(self, words: Sequence[Word]) -> bool:
-        """Return whether the object's name is an argument of a Lua action, fetch or converter."""
-        name, plain = self._target.name, [word.value for word in up_to_condition(words)]
-        action = next((index for index, word in enumerate(plain) if word.startswith(LUA)), len(plain))
-        calls = (argument for word in words for argument in arguments(word.value))
-        return name in plain[action + 1 :] or any(call.text == name and call.function.startswith(LUA) for call in calls)
 
 
 def entries_with_value(path: str, text: str, value: str) -> Iterator[ReferringEntry]:

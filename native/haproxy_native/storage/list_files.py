@@ -94,7 +94,16 @@ def edit_map(text: str, entries: Sequence[MapEntry]) -> str:
     tail[:0] = comments
     lines = head
     for entry, match in zip(wanted, matched, strict=True):
-        lines += [*match.above, _edit_line(match, entry)] if match else [_new_line(entry)]
+        if match is None:
+            lines.append(_new_line(entry))
+        elif match.entry == entry:
+            lines += [*match.above, match.line]
+        else:
+            bare = match.line.rstrip("\n")
+            parts = _MAP_LINE.match(bare)
+            assert parts
+            edited = f"{parts[1]}{parts[2]}{parts[3] or ' '}{_checked_value(entry)}{parts[5]}"
+            lines += [*match.above, edited + match.line[len(bare) :]]
     return "".join(line if line.endswith("\n") else line + end for line in lines) + "".join(tail)
 
 
@@ -153,15 +162,6 @@ def _match_blocks(blocks: Sequence[_Block], entries: Sequence[MapEntry]) -> list
         if id(block) not in used:
             left[block.entry.key].append(block)
     return [block or (left[entry.key].popleft() if left[entry.key] else None) for entry, block in zip(entries, same_entry, strict=True)]
-
-
-def _edit_line(block: _Block, entry: MapEntry) -> str:
-    if block.entry == entry:
-        return block.line
-    bare = block.line.rstrip("\n")
-    match = _MAP_LINE.match(bare)
-    assert match
-    return f"{match[1]}{match[2]}{match[3] or ' '}{_checked_value(entry)}{match[5]}{block.line[len(bare) :]}"
 
 
 def _new_line(entry: MapEntry) -> str:
