@@ -4,7 +4,7 @@ import logging
 from types import TracebackType
 from typing import Self
 
-from haproxy_native.acme.challenge import HEAD, Challenge, certificates, challenge
+from haproxy_native.acme.challenge import HEAD, Challenge, parse_challenge, parse_status
 from haproxy_native.acme.keeper import Keeper
 from haproxy_native.acme.solver import Solver
 from haproxy_native.background import Background
@@ -47,14 +47,14 @@ class Acme:
             self._background.begin(self.keeper.keep(words[2], event.at))
         elif words[1] == "deploy":
             try:
-                self._background.begin(self._solve_if_running(challenge(event.text)))
+                self._background.begin(self._solve_if_running(parse_challenge(event.text)))
             except (ValueError, KeyError, TypeError) as error:
                 log.error("parsing an ACME challenge failed: %s", error)
 
     async def _solve_if_running(self, received: Challenge) -> None:
         """Solve a challenge if HAProxy is renewing its certificate. HAProxy's ring of events also contains old challenges."""
         try:
-            rows = list(certificates(await self.runtime.read_dump("acme status", HEAD)))
+            rows = list(parse_status(await self.runtime.read_dump("acme status", HEAD)))
         except RuntimeFailure as error:
             log.error("challenge for %s: %s", received.domain, error)
             return

@@ -30,7 +30,7 @@ class Challenge:
         return f"_acme-challenge.{self.domain.removeprefix('*.')}"
 
 
-def challenge(text: str) -> Challenge:
+def parse_challenge(text: str) -> Challenge:
     """Parse the event `acme deploy`. Raises ValueError if a part is missing, and KeyError or TypeError if a member of its JSON is."""
     head, brace, rest = text.partition("\n{")
     first, *lines = head.split("\n")
@@ -40,7 +40,7 @@ def challenge(text: str) -> Challenge:
     for match in filter(None, map(_QUOTED.match, lines)):
         name = match[1].replace("-", "_")
         if name == "acme_vars":
-            variables |= pairs(_without_backslashes(match[2]))
+            variables |= parse_pairs(_without_backslashes(match[2]))
         else:
             fields[name] = _without_backslashes(match[2])
     if len(words) < 3 or not brace:
@@ -53,7 +53,7 @@ def challenge(text: str) -> Challenge:
     return Challenge(words[2], str(domain), fields["provider_name"], variables, fields["dns_01_record"], seconds)
 
 
-def pairs(text: str) -> dict[str, str]:
+def parse_pairs(text: str) -> dict[str, str]:
     """Parse `k=v,k2=v2`. A comma in a value is written as `\\,`."""
     parts = (_without_backslashes(match[1]).partition("=") for match in _VARIABLE.finditer(text) if match[1])
     return {name.strip(): value for name, sign, value in parts if sign}
@@ -69,7 +69,7 @@ DATES = ("expiry_date", "scheduled_renewal")
 NEVER = "0001-01-01T00:00:00.000Z"
 
 
-def certificates(text: str) -> Iterator[dict[str, str]]:
+def parse_status(text: str) -> Iterator[dict[str, str]]:
     """Yield the columns of each line of the answer to `acme status`, with dates in the API's format. An unknown date is NEVER."""
     for line in text.splitlines():
         values = line.split("\t")

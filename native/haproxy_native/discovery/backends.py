@@ -61,7 +61,7 @@ class Growth:
         return size
 
 
-def assigned(servers: Iterable[Server], endpoints: Iterable[ServiceEndpoint], growth: Growth) -> list[Server]:
+def assign_endpoints(servers: Iterable[Server], endpoints: Iterable[ServiceEndpoint], growth: Growth) -> list[Server]:
     """Return the servers of a backend that serves exactly these endpoints. Servers that do not change are the same objects."""
     slots, unserved = list(servers), dict.fromkeys(endpoints)
     size = growth.slots(len(unserved), len(slots))
@@ -71,7 +71,7 @@ def assigned(servers: Iterable[Server], endpoints: Iterable[ServiceEndpoint], gr
         name = "SRV_" + "".join(secrets.choice(_LETTERS) for _ in range(5))
         if name not in names:
             names.add(name)
-            slots.append(freed({"name": name, "check": "enabled", "weight": 128}))
+            slots.append(free_slot({"name": name, "check": "enabled", "weight": 128}))
     leaving, free = [], []
     for index, server in enumerate(slots):
         if is_free(server):
@@ -83,9 +83,9 @@ def assigned(servers: Iterable[Server], endpoints: Iterable[ServiceEndpoint], gr
     assignments = dict(zip([*leaving, *free], unserved, strict=False))
     for index in leaving:
         if index not in assignments:
-            slots[index] = freed(slots[index])
+            slots[index] = free_slot(slots[index])
     for index, served in assignments.items():
-        slots[index] = serving(slots[index], served)
+        slots[index] = serve_endpoint(slots[index], served)
     still_free = [index for index, server in enumerate(slots) if is_free(server)]
     removed = set(still_free[-surplus:]) if surplus else set()
     return [server for index, server in enumerate(slots) if index not in removed]
@@ -100,11 +100,11 @@ def is_free(server: Server) -> bool:
     return endpoint(server) == PLACEHOLDER and server.get("maintenance") == "enabled"
 
 
-def freed(server: Server) -> Server:
+def free_slot(server: Server) -> Server:
     return {**server, "address": PLACEHOLDER.address, "port": PLACEHOLDER.port, "maintenance": "enabled"}
 
 
-def serving(server: Server, served: ServiceEndpoint) -> Server:
+def serve_endpoint(server: Server, served: ServiceEndpoint) -> Server:
     # Preserve other members, which an operator may have set.
     members = {name: value for name, value in server.items() if name not in ("maintenance", "port")}
     return {**members, "address": served.address, "check": "enabled"} | ({"port": served.port} if served.port else {})
@@ -156,7 +156,7 @@ def with_service(
     if document.find("backend", name) is None:
         document = editor.create(document, backends, None, {"name": name} | ({"from": defaults} if defaults else {}))
     before = editor.list_objects(document, servers, parent)
-    after = assigned(before, endpoints, growth)
+    after = assign_endpoints(before, endpoints, growth)
     return document if after == before else editor.replace_all(document, servers, parent, after)
 
 

@@ -46,7 +46,7 @@ def check_definition(definition: Mapping[str, Any], member: str) -> None:
                 raise BadValue(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}") from None
 
 
-def completed(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:
+def complete_definition(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:
     """Return a definition with its id, with defaults and minimums applied, sorted, and without empty members. Raises BadRequest."""
     definition = {name: value for name, value in body.items() if value not in (None, "", []) and name != STATUS} | {"id": identity}
     definition.setdefault("server_slots_growth_type", "exponential")

@@ -17,7 +17,7 @@ from typing import Any, Self
 from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.consul import Consul
-from haproxy_native.discovery.definitions import STATUS, Definition, DefinitionStore, DiscoveryTable, check_definition, completed
+from haproxy_native.discovery.definitions import STATUS, Definition, DefinitionStore, DiscoveryTable, check_definition, complete_definition
 from haproxy_native.discovery.poller import STOPPED, Poller, Source
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.disk.directories import Directory
@@ -88,7 +88,7 @@ class Definitions:
     def create(self, body: Mapping[str, Any], author: Author) -> Definition:
         """Create a definition with a new id. Raises BadRequest."""
         known = self._load()
-        definition = completed(body, str(uuid.uuid4()), consul=self.kind == "consul")
+        definition = complete_definition(body, str(uuid.uuid4()), consul=self.kind == "consul")
         self._save({**known, definition["id"]: definition})
         self._authors.table.set_creator(definition["id"], Initiator.from_author(author))
         self._poll(definition)
@@ -103,14 +103,14 @@ class Definitions:
         """Add a definition of another installation under its own id. Raises BadRequest and BadValue."""
         check_definition(body, self._store.member)
         known = self._load()
-        definition = completed(body, str(body.get("id") or uuid.uuid4()), consul=self.kind == "consul")
+        definition = complete_definition(body, str(body.get("id") or uuid.uuid4()), consul=self.kind == "consul")
         self._save({**known, definition["id"]: definition})
         self._poll(definition)
 
     async def replace(self, identity: str, body: Mapping[str, Any], author: Author) -> Definition:
         """Replace a definition, which then acts with the rights of `author`. Raises NotFound and BadRequest."""
         self._find(identity)
-        definition = completed(body, identity, consul=self.kind == "consul")
+        definition = complete_definition(body, identity, consul=self.kind == "consul")
         self._save({**self._load(), identity: definition})
         self._authors.table.set_creator(identity, Initiator.from_author(author))
         await self._stop(identity)
@@ -154,7 +154,7 @@ class Definitions:
         """Return all definitions by id. The first call reads the file and starts the pollers."""
         if self._known is None:
             definitions = [
-                completed(definition, definition.get("id") or str(uuid.uuid4()), consul=self.kind == "consul")
+                complete_definition(definition, definition.get("id") or str(uuid.uuid4()), consul=self.kind == "consul")
                 for definition in self._store.read()
             ]
             self._known = {definition["id"]: definition for definition in definitions}

@@ -62,7 +62,7 @@ def crt_list_entries(file: StoredFile, document: Document, directory: str) -> li
     return entries
 
 
-def moved(file: StoredFile, name: str, lists: Sequence[Path]) -> EditFiles:
+def edits_to_move(file: StoredFile, name: str, lists: Sequence[Path]) -> EditFiles:
     """Return the edits that rename a stored file, and the files that HAProxy reads together with a certificate.
 
     `lists`: the crt-lists in which to replace the name of the certificate.
@@ -103,7 +103,7 @@ def _rename_in_line(line: str, certificate: Path, name: str) -> str:
 Find = Callable[[str, str], Iterable[ReferringEntry]]
 
 
-def renamed(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> EditFiles:
+def edits_to_rename(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> EditFiles:
     """Return the edits that replace the name `old` of an object by `new` in maps and crt-lists.
 
     `stores`: the store of each file to edit, by the path of the file.

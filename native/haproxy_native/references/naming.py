@@ -31,7 +31,7 @@ from haproxy_native.references.object_references import (
     object_of,
     references_to_file,
     references_to_object,
-    renamed,
+    rename_object,
 )
 from haproxy_native.request_context import Author
 from haproxy_native.storage.store import Store
@@ -148,7 +148,7 @@ class Rename:
         referring = {posixpath.basename(path) for path in entries_by_path(references) if self.naming.store_of(path)}
         if referring - {posixpath.basename(path) for path in self.stored}:
             raise Conflict(f"other files now refer to {self.object}; repeat the call")
-        return renamed(references, self.to)
+        return rename_object(references, self.to)
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ class Naming:
     def _file_edits(self, references: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
         """Return (edits of stored files, references in files that cannot be edited). The edits are None if there are none."""
         if stored:
-            return files.moved(stored, to, [Path(path) for path in entries_by_path(references)]), []
+            return files.edits_to_move(stored, to, [Path(path) for path in entries_by_path(references)]), []
         stores, lost = dict[Path, Store](), list[Lost]()
         for path, entries in entries_by_path(references).items():
             if store := self.store_of(path):
@@ -301,7 +301,7 @@ class Naming:
                     Lost(f"the {entry.how or MAP} is not a stored file", path=path, line=entry.line, text=entry.text) for entry in entries
                 ]
         find = entries_naming(references.document, find_target(references.document, object_)) if stores else None
-        return files.renamed(stores, find, parsed(object_)[-1], to) if find else None, lost
+        return files.edits_to_rename(stores, find, parsed(object_)[-1], to) if find else None, lost
 
 
 class _Texts:

@@ -120,7 +120,7 @@ def check_name(document: Document, target: ReferenceTarget, name: str, member: s
             raise Exists(f"{other.object} already exists")
 
 
-def renamed(references: References, name: str) -> Document:
+def rename_object(references: References, name: str) -> Document:
     """Return the searched document after a renaming: all references to the object, and its definitions, have the new name."""
     document = references.document
     sections = list(document.sections)
