@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.plan import Effort
 from haproxy_native.discovery.backends import ServiceEndpoint
 from haproxy_native.discovery.consul import Consul
-from haproxy_native.discovery.definitions import DiscoveryTable, completed
+from haproxy_native.discovery.definitions import DiscoveryTable, complete_definition
 from haproxy_native.discovery.poller import ServiceCatalog
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.editing.editor import Editor
@@ -62,7 +62,7 @@ async def _discover(haproxy: HAProxy, count: int) -> float:
     )
     async with running_engine(haproxy.directory, haproxy) as engine:
         reconciler = Reconciler(engine, Editor(), DiscoveryTable(engine.database))
-        definition = completed(DEFINITION, "bench", consul=True)
+        definition = complete_definition(DEFINITION, "bench", consul=True)
         began = time.perf_counter()
         troubles, reload_id = await reconciler.apply(definition, Consul(definition), services, NOBODY)
         assert (troubles, reload_id) == ([], None)

@@ -39,7 +39,10 @@ class Waiting:
 
 @contextmanager
 def abandonable(caller: Account) -> Iterator[threading.Event]:
-    """Let the current task, whose result `caller` waits for, be abandoned while the body runs. Yield the flag that abandons it when set."""
+    """Mark the current task as abandonable while the body runs, and yield its flag. `caller`: who waits for the task's result.
+
+    Once the flag is set, computations that the task runs in a thread stop at their next `check`.
+    """
     waiting = Waiting(caller, threading.Event())
     token = _waiting.set((waiting, asyncio.current_task()))
     try:
@@ -50,24 +53,24 @@ def abandonable(caller: Account) -> Iterator[threading.Event]:
 
 def waiting() -> Waiting | None:
     """Return who waits for the current task; None if the task cannot be abandoned."""
-    found, task = _waiting.get() or (None, None)
-    return found if task is asyncio.current_task() else None
+    who, task = _waiting.get() or (None, None)
+    return who if task is asyncio.current_task() else None
 
 
 def create_task(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
     """Create a task that only the current task waits for, so that it is abandoned together with the current task."""
-    found = waiting()
+    who = waiting()
 
     async def run() -> Result:
-        if found:
-            _waiting.set((found, asyncio.current_task()))
+        if who:
+            _waiting.set((who, asyncio.current_task()))
         return await work
 
     return asyncio.create_task(run())
 
 
 def run_abandonable(event: threading.Event, work: Callable[[], Result]) -> Result:
-    """Call `work` and return its result. Once `event` is set, its next `check` raises Abandoned. Raises what `work` raises."""
+    """Call `work` and return its result. Once `event` is set, the next `check` in `work` raises Abandoned. Raises what `work` raises."""
     _flag.set(event)
     check()
     return work()

@@ -27,9 +27,15 @@ class Background:
 
     def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Start a task and keep a reference to it until it ends."""
+
+        def log_failure(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if not task.cancelled() and (error := task.exception()):
+                log.error("%s failed unexpectedly", self._what, exc_info=error)
+
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(log_failure)
         return task
 
     async def stop(self) -> None:
@@ -39,8 +45,3 @@ class Background:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            log.error("%s failed unexpectedly", self._what, exc_info=error)

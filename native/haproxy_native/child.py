@@ -17,9 +17,9 @@ PIPE = subprocess.PIPE
 
 
 class Child:
-    """A child process in a session of its own. The constructor starts it and raises OSError if that fails.
+    """A child process in a session of its own. The constructor starts the process, and raises OSError if that fails.
 
-    `stdin`, `stdout` and `stderr` are files, `PIPE`, or None for /dev/null. `home`: the working directory, by default that of this process.
+    `stdin`, `stdout` and `stderr` are files, `PIPE`, or None for /dev/null. `home`: the working directory; None for this process's own.
     """
 
     def __init__(
@@ -40,9 +40,9 @@ class Child:
         self.stdout, self.stderr = self._process.stdout, self._process.stderr
 
     def limit(self, limits: Mapping[int, int]) -> None:
-        """Limit the child's resources (`resource.RLIMIT_*`), and have the kernel kill it before this process if memory is short.
+        """Limit the child's resources (`resource.RLIMIT_*`). Ignore limits that cannot be set.
 
-        A limit that cannot be set is ignored.
+        Also have the kernel kill the child before this process if memory is short.
         """
         with suppress(OSError):
             Path(f"/proc/{self._process.pid}/oom_score_adj").write_text("1000")
@@ -85,7 +85,7 @@ class Child:
 async def read(pipe: IO[bytes], most: int) -> str:
     """Read a pipe to its end and return the text.
 
-    Of more than `most` bytes, return only whole lines from the first and the last half of that many bytes.
+    If the text has more than `most` bytes, return only the whole lines in its first `most / 2` and its last `most / 2` bytes.
     """
     head, tail = bytearray(), bytearray()
     half, dropped = most // 2, False

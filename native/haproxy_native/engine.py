@@ -99,6 +99,7 @@ def context_of(
 ) -> CommitContext:
     """Build the context that all commits of an engine share. Reads no files yet."""
     database.declare(TABLES, *TRANSACTIONS)
+    preceded, stored = bool(settings.check.before), stores.naming(lambda document: context.base(document))
     row = StateRow(database, "haproxy.cfg", is_kept=not settings.read_only)
     stamp = header.with_short_header if settings.short_header else header.with_header
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
@@ -122,7 +123,12 @@ def context_of(
         check=settings.check,
         runtime=runtime,
         database=database,
-        plan=plan or _planner(settings, stores, lambda document: context.base(document)),
+        plan=plan
+        or (
+            lambda running, new, capabilities, observed: planning.plan(
+                running, new, capabilities, preceded=preceded, stored=stored, observed=observed
+            )
+        ),
         reloads=reloads,
         ledger=Ledger(database, settings.storage),
         stores=stores,
@@ -131,13 +137,6 @@ def context_of(
         read_only=settings.read_only,
     )
     return context
-
-
-def _planner(settings: EngineSettings, stores: Stores, base: Callable[[Document], str]) -> Planner:
-    preceded, stored = bool(settings.check.before), stores.naming(base)
-    return lambda running, new, capabilities, observed: planning.plan(
-        running, new, capabilities, preceded=preceded, stored=stored, observed=observed
-    )
 
 
 log = logging.getLogger(__name__)
@@ -184,7 +183,7 @@ class Engine:
         if self.context.transactions.ttl:
             self._watching.begin(self.context.transactions.keep_ending())
         if self.settings.watch:
-            self._watching.begin(self._watch())
+            self._watching.begin(self._notice_edits())
         if self.settings.map_sync and writes and isinstance(maps := self.stores.get("maps"), MapStore):
             self._watching.begin(MapSync(self.context, maps, self.settings.map_sync).run())
 
@@ -238,7 +237,7 @@ class Engine:
         return [self.context.current.file.file(name).path for name in self.context.current.file.names()]
 
     def resolve_file(self, file: str) -> str:
-        """Return the name that documents have for a file, given its path or the last part of the path; "" is the main file.
+        """Return the name that documents use for a file; "" for the main file. `file`: the path of the file, or its last part; "" as well.
 
         Raises NotFound.
         """
@@ -265,23 +264,22 @@ class Engine:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
             if isinstance(expect, Version | Rebase):
                 raise BadRequest(_ONLY_ONE)
-            return await self._write_within(transaction_id, Change(operations, expect or ANY, author=author))
+            change = Change(operations, expect or ANY, author=author)
+
+            def edit(before: Document) -> Document:
+                after = change.apply(before)
+                # The commit checks whether the author may reload HAProxy.
+                permission.permit(author, Texts(before, after))
+                return after
+
+            texts = await self.context.transactions.change(transaction_id, edit, author, change.edits)
+            return Outcome(self.version(transaction_id), texts=Texts(*texts))
         if expect is None:
             raise BadRequest(_NEITHER)
         return await self.commit(Change(operations, expect, reload, author=author))
 
-    async def _write_within(self, transaction_id: str, change: Change) -> Outcome:
-        def permitted(before: Document) -> Document:
-            after = change.apply(before)
-            # The commit checks whether the author may reload HAProxy.
-            permission.permit(change.author, Texts(before, after))
-            return after
-
-        texts = await self.context.transactions.change(transaction_id, permitted, change.author, change.edits)
-        return Outcome(self.version(transaction_id), texts=Texts(*texts))
-
     async def amend(self, operations: Sequence[Edit], *, author: Author) -> Outcome:
-        """Commit operations on whichever version is current at that time. Raises what a commit raises."""
+        """Commit operations on the version that is current when the commit runs. Raises what a commit raises."""
         return await commit(self.context, Change(operations, author=author))
 
     async def text(self, body: bytes, *, file: str = "", keeps_version: bool = False, actions: str = "") -> PutText:
@@ -303,9 +301,10 @@ class Engine:
         return await self.context.check_text(candidate.after, author)
 
     def candidate(self, body: bytes | None = None, transaction_id: str | None = None, *, author: Author, file: str = "") -> Candidate:
-        """Return the configuration that an author wants to evaluate: with `body` as a file, of a transaction, or the current one.
+        """Return the configuration that an author wants to evaluate.
 
-        Raises BadRequest and NoTransaction.
+        With `body`, this is the current configuration with `body` as the text of `file`. With `transaction_id`, it is the configuration of
+        the transaction. Otherwise, it is the current configuration. Raises BadRequest and NoTransaction.
         """
         if body is not None:
             after = parts.with_parts(self.document, {self.resolve_file(file): text_as_sent(body)})
@@ -325,7 +324,7 @@ class Engine:
         return await preview(self.context, await with_base(self.context, change))
 
     async def permit_plan(self, change: Change) -> None:
-        """Raise the errors that `plan` raises before it evaluates anything, such as Forbidden."""
+        """Raise the errors, such as Forbidden, that `plan` raises before it evaluates the change."""
         await permit_preview(self.context, await with_base(self.context, change))
 
     async def plan_transaction(self, id_: str, more: Sequence[Operation] = (), *, author: Author) -> Preview:
@@ -373,16 +372,17 @@ class Engine:
     async def commit_transaction(
         self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False
     ) -> tuple[Transaction, Outcome]:
-        """Commit a transaction. Return the transaction, with the version that it started from, and the outcome.
+        """Commit a transaction. Return (the transaction, which has the version that it started from; the outcome).
 
-        A transaction without changes reloads HAProxy. `merges`: rebase the transaction onto changes made since it started.
+        A transaction without changes reloads HAProxy. `merges`: rebase the transaction onto changes that were made since it started.
         """
         return await commit_transaction(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
 
     async def base(self, version: int | None, *, merges: bool = False) -> tuple[Document, int]:
-        """Return the configuration to make a change on, and its version. With `merges` this may be a former version.
+        """Return the configuration to make a change on, and its version.
 
-        Raises Conflict if `version` is not the current one. With `merges`, raises TextNotStored if its text is no longer stored.
+        Without `merges`, raises Conflict if `version` is not the current version. With `merges`, `version` may be a former version; raises
+        TextNotStored if the text of that version is no longer stored.
         """
         if version and merges:
             return await text_of(self.context, version), version
@@ -412,7 +412,7 @@ class Engine:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Load]:
-        """Mark a reload as in progress while the body runs. Until it ends, only changes that need no reload are committed."""
+        """Mark a reload as in progress while the body runs. Meanwhile, only changes that need no reload are committed."""
         async with self.context.loading() as load:
             yield load
 
@@ -449,7 +449,7 @@ class Engine:
             await self.context.current.open_in_thread()
             self.context.transactions.load()
 
-    async def _watch(self) -> None:
+    async def _notice_edits(self) -> None:
         while True:
             await next_second()
             touched = self.context.current.changed_stamp()

@@ -72,7 +72,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Place:
-    """A place in the configuration: file, line from 1, section header, keyword, member of the request."""
+    """A location in the configuration: file, line (from 1), section header, keyword, member of the request."""
 
     file: str | None = None
     line: int | None = None
@@ -86,7 +86,7 @@ READ_ONLY = "this server is read-only: it reads, validates and plans, and change
 
 
 class NativeError(Exception):
-    """The base class. `str(error)` is `label: detail`, or only the one that is not empty; `repr(error)` has the first line of `detail`."""
+    """The base class. `str(error)` is `label: detail`; if one of the two is empty, only the other. `repr(error)` shows only one line."""
 
     label = ""
 
@@ -187,7 +187,7 @@ class BadRequest(NativeError):
 
 
 class BadValue(NativeError):
-    """Raised if the file cannot contain a value. HTTP 400. `place.member` is the member if it is known."""
+    """Raised if the file cannot contain a value. HTTP 400. `place.member` names the member of the request, if the member is known."""
 
     label = "validation error"
 
@@ -202,7 +202,7 @@ class Incomplete(BadValue):
 
 
 class OtherName(BadValue):
-    """Raised if the body of a replacement has another name than the object. HTTP 400. `place.member` is the name's member."""
+    """Raised if the body of a replacement has another name than the object. HTTP 400. `place.member`: the member that contains the name."""
 
 
 class UnknownMember(BadValue, AttributeError):
@@ -212,7 +212,7 @@ class UnknownMember(BadValue, AttributeError):
 class ReadOnly(BadValue, AttributeError):
     """Raised on assigning to an object that belongs to no change. HTTP 400.
 
-    `detail` says why the object cannot be changed, and how to get one that can.
+    `detail` says why the object cannot be changed, and how to get an object that can be changed.
     """
 
 
@@ -244,7 +244,7 @@ class Clash:
 class Collided(Conflict):
     """Raised if this change and a later one have set the same members to different values. HTTP 409.
 
-    `clashes`: these members. `version`: the version that this change was made on; 0 if it is unknown.
+    `clashes`: these members. `version`: the version that this change was made on; 0 if the version is unknown.
     """
 
     def __init__(self, detail: str = "", *, clashes: Sequence[Clash] = (), version: int = 0) -> None:
@@ -253,7 +253,7 @@ class Collided(Conflict):
 
 
 class Diverged(Collided):
-    """Raised if a change cannot be reverted, mostly because a later one has overwritten it. HTTP 409. `detail` is the complete message."""
+    """Raised if a change cannot be reverted, mostly because a later change overwrote it. HTTP 409. `detail` is the complete message."""
 
     label = ""
 
@@ -379,7 +379,7 @@ class ShareExceeded(NativeError):
 
 
 class Alert(Protocol):
-    """One message of HAProxy: `line` counts from 1 in `file`, `section` is the header above it, `source` the line itself."""
+    """One message of HAProxy. `line`: the line in `file`, from 1. `section`: the header of its section. `source`: the text of the line."""
 
     @property
     def text(self) -> str: ...

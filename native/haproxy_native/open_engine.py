@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -73,26 +73,23 @@ GLOBAL, SOCKETS, VARIABLES = "global", "runtime_apis", "environment_options"
 def stats_sockets(document: Document) -> list[str]:
     """Return the addresses of the Runtime API sockets that a configuration opens, in the order and spelling of the file, without quotes.
 
-    One line may open several sockets, separated by commas. Variables have the values that the file gives them, or those of this process;
-    an address with another variable is returned as it is.
+    One line may open several sockets, separated by commas. Variables have the values that the file sets, or the values in this process. An
+    address with any other variable is returned unchanged.
     """
     values, sockets = dict(os.environ), list[str]()
     for section in document.sections:
-        found = _shape().read(section) if section.kind == GLOBAL else {}
-        set_here = [rows for rows in found.get(VARIABLES, {}).values() if isinstance(rows, list)]
+        members = _socket_and_variable_shape().read(section) if section.kind == GLOBAL else {}
+        set_here = [rows for rows in members.get(VARIABLES, {}).values() if isinstance(rows, list)]
         values.update({row["name"]: unquoted(row["value"]) for rows in set_here for row in rows})
-        sockets += [_address(socket.get("address", ""), values) for socket in found.get(SOCKETS, ())]
+        for word in [socket.get("address", "") for socket in members.get(SOCKETS, ())]:
+            # HAProxy replaces variables of addresses outside quotes as well.
+            in_quotes = word if has_variable(word) else f'"{word}"'
+            sockets.append((expanded(in_quotes, values) if "$" in word else None) or unquoted(word))
     return [address for socket in sockets for address in socket.split(",") if address]
 
 
-def _address(word: str, values: Mapping[str, str]) -> str:
-    # HAProxy replaces variables of addresses outside quotes as well.
-    weak = word if has_variable(word) else f'"{word}"'
-    return (expanded(weak, values) if "$" in word else None) or unquoted(word)
-
-
 @functools.cache
-def _shape() -> SectionShape:
+def _socket_and_variable_shape() -> SectionShape:
     return grammar().members(GLOBAL, (SOCKETS, VARIABLES))
 
 

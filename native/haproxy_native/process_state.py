@@ -68,7 +68,7 @@ class Doubtful:
     """The worker ran `text`, but something else may be in effect by now."""
 
     text: ConfigurationText
-    # Why it may not.
+    # Why something else may be in effect.
     why: str
     # The same reason with the line that was changed; None if no line is known.
     place: Reason | None = None
@@ -173,7 +173,7 @@ class NoReloadRequired:
 
 @dataclass(frozen=True)
 class CommandsSent:
-    """The commands of a change are about to be sent. `new` is the fingerprint of the text that is written for it, before or after them."""
+    """The commands of a change are about to be sent. `new`: the fingerprint of the text that is written before or after the commands."""
 
     new: str
 
@@ -193,7 +193,7 @@ class CommandsProved:
 
 @dataclass(frozen=True)
 class Doubted:
-    """A command has failed, or something else may have changed what the worker does. Members as in `Doubtful`."""
+    """A command has failed, or something else may have changed what the worker does. `why` and `place` are those of `Doubtful`."""
 
     why: str
     place: Reason | None = None
@@ -215,7 +215,7 @@ class TargetChanged:
 
 @dataclass(frozen=True)
 class ReloadSucceeded:
-    """The reload in progress has started `worker`, which is None if it does not answer.
+    """The reload in progress has started `worker`. `worker` is None if the worker does not answer.
 
     `file`: what the file contains now. `reads_file`: the worker certainly started after the file was last written.
     """
@@ -282,25 +282,31 @@ def step(state: ProcessState, event: Event) -> ProcessState:
         case CommandsProved(text, is_file):
             return _running(state, Runs(text), is_file=is_file and not state.is_loading)
         case Doubted(why, place):
-            return _doubted(state, why, place)
+            match state.belief:
+                case Trying(former, intended):
+                    # If this server is killed, the file may contain either text; a reload is needed for both.
+                    return replace(state, belief=Doubtful(former, why, place), pending=(*state.pending, former.fingerprint, intended))
+                case Runs(former) | Doubtful(former):
+                    return replace(state, belief=Doubtful(former, why, place))
+            return state
         case ReloadBegan(load):
             return replace(state, loads=(*state.loads, load), is_loading=True)
         case TargetChanged(document):
             return replace(state, loads=(*state.loads[:-1], replace(state.loads[-1], target=document))) if state.is_loading else state
         case ReloadSucceeded():
-            return _loaded(state, event)
+            return _with_reloaded_worker(state, event)
         case ReloadRejected():
             return replace(state, is_loading=False, pending=())
         case LoadsEnded():
             return replace(state, loads=(), is_loading=False)
         case Drifted(what, before, after):
             first = state.drift.get(what, before)
-            others = {name: value for name, value in state.drift.items() if name != what}
-            return replace(state, drift=others if first == after else {**state.drift, what: first})
+            unchanged = {name: value for name, value in state.drift.items() if name != what}
+            return replace(state, drift=unchanged if first == after else {**state.drift, what: first})
 
 
 def _with_new_worker(state: ProcessState, worker: Worker, file: ConfigurationText | None) -> ProcessState:
-    """Return the state for a worker that somebody else has started, or a reload whose outcome this server has not seen."""
+    """Return the state for a worker that another program started, or a reload of this server that has no recorded outcome."""
     if file:
         return _running(state, Runs(file), is_file=True)
     load = next((load for load in reversed(state.loads) if worker.may_have_started_after(load.began)), None)
@@ -313,17 +319,7 @@ def _running(state: ProcessState, belief: Runs, *, is_file: bool) -> ProcessStat
     return replace(state, belief=belief, last_good=belief.text, pending=() if is_file else state.pending)
 
 
-def _doubted(state: ProcessState, why: str, place: Reason | None) -> ProcessState:
-    match state.belief:
-        case Trying(old, new):
-            # If this server is killed, the file may contain either text; a reload is needed for both.
-            return replace(state, belief=Doubtful(old, why, place), pending=(*state.pending, old.fingerprint, new))
-        case Runs(text) | Doubtful(text):
-            return replace(state, belief=Doubtful(text, why, place))
-    return state
-
-
-def _loaded(state: ProcessState, event: ReloadSucceeded) -> ProcessState:
+def _with_reloaded_worker(state: ProcessState, event: ReloadSucceeded) -> ProcessState:
     load = state.load
     if load is None:
         return state
@@ -335,7 +331,7 @@ def _loaded(state: ProcessState, event: ReloadSucceeded) -> ProcessState:
 def to_row(state: ProcessState) -> dict[str, Any]:
     """Return what must survive a restart of this server as plain data, with texts replaced by their fingerprints.
 
-    A worker with a `target` is stored as unknown: commands that bring it there may have been sent.
+    A worker with a `target` is stored as unknown, because some of the commands that lead to the target may have been sent.
     """
     match state.belief:
         case Runs(text, None):

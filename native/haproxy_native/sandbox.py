@@ -55,15 +55,15 @@ def lacking() -> list[str]:
 def confined(start: Callable[[], Result], writable: Iterable[Path], *, names: bool) -> Result:
     """Start a confined process: call `start` in a confined thread and return its result. `lacking` reports what the confinement lacks.
 
-    The process may change files only in the directories `writable`. It may connect only to name servers, and without `names` to nothing.
-    `start` must use fork or vfork, as subprocess does for a new session, since the filter refuses posix_spawn. Raises what `start` raises,
-    and OSError.
+    The process may change files only in the directories `writable`. With `names`, it may connect only to name servers; without, to nothing.
+    `start` must use fork or vfork, as subprocess does for a new session, because the filter refuses posix_spawn. Raises what `start`
+    raises, and OSError.
     """
 
     def run() -> Result:
         _drop_capabilities()
         if version():
-            _restrict(writable)
+            _restrict_files_and_ports(writable)
         if seccomp.available():
             seccomp.install((Reach.NAMES if version() >= _PORTS else Reach.UDP) if names else Reach.NOBODY)
         return start()
@@ -73,7 +73,7 @@ def confined(start: Callable[[], Result], writable: Iterable[Path], *, names: bo
 
 
 def _drop_capabilities() -> None:
-    """Drop the capabilities of this thread, except to read files. With those of root it could read other processes. Raises OSError."""
+    """Drop all capabilities of this thread except the one to read files. Root's capabilities could read other processes. Raises OSError."""
     header, data = struct.pack("=Ii", _CAPABILITIES, 0), ctypes.create_string_buffer(24)
     _checked(_library().capget(header, data))
     _, low, _, _, high, _ = struct.unpack("=6I", data.raw)
@@ -82,7 +82,7 @@ def _drop_capabilities() -> None:
         _checked(_library().capset(header, struct.pack("=6I", low & _READ, low & _READ, 0, 0, 0, 0)))
 
 
-def _restrict(writable: Iterable[Path]) -> None:
+def _restrict_files_and_ports(writable: Iterable[Path]) -> None:
     """Apply the Landlock rules to this thread, permanently. Raises OSError."""
     changes = _WRITE_FILE | _ENTRIES | (_REFER if version() >= 2 else 0) | (_TRUNCATE if version() >= 3 else 0)
     attributes = struct.pack("=QQQ", changes, _CONNECT if version() >= _PORTS else 0, _SIGNALS)
@@ -95,7 +95,7 @@ def _restrict(writable: Iterable[Path]) -> None:
             _allow(ruleset, Path(device), _WRITE_FILE)
         if version() >= _PORTS:
             _checked(_call(_ADD_RULE, ruleset, _PORT, struct.pack("=QQ", _CONNECT, _NAME_SERVER), 0))
-        _checked(_prctl(_NO_NEW_PRIVS))
+        _checked(int(_library().prctl(_NO_NEW_PRIVS, *(ctypes.c_ulong(word) for word in (1, 0, 0, 0)))))
         _checked(_call(_RESTRICT_SELF, ruleset, 0))
     finally:
         os.close(ruleset)
@@ -118,10 +118,6 @@ def _library() -> ctypes.CDLL:
 def _call(number: int, *arguments: int | bytes | None) -> int:
     words = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
     return int(_library().syscall(ctypes.c_long(number), *words))
-
-
-def _prctl(option: int) -> int:
-    return int(_library().prctl(option, ctypes.c_ulong(1), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)))
 
 
 def _checked(result: int) -> int:

@@ -1,4 +1,4 @@
-"""Create temporary directories, and clean up at the start after a server process that was killed.
+"""Create temporary directories, and remove those that a killed server process has left.
 
 A directory is locked while it is in use, and the kernel releases the lock when the process ends (flock(2)). So a directory without a lock
 is a leftover. It is removed, and processes that were started with its files are killed.
@@ -26,11 +26,16 @@ class Scratch:
 
     def __init__(self, kind: str) -> None:
         try:
-            self.path, self._lock = _new(f"haproxy-{kind}-")
+            while True:
+                path = tempfile.mkdtemp(prefix=f"haproxy-{kind}-")
+                # A process that has just started may have locked the directory as a leftover, and removes it.
+                if (lock := _lock_directory(path)) is not None:
+                    break
         except OSError as error:
             places = "TMPDIR, /tmp, /var/tmp"
             detail = f"no temporary directory can be made in {places}: {error.strerror}; set PrivateTmp=yes in the systemd unit"
             raise Unusable(detail) from error
+        self.path, self._lock = Path(path), lock
 
     def remove(self) -> None:
         """Remove the directory with its contents."""
@@ -43,7 +48,7 @@ def remove_leftovers() -> list[Path]:
     removed: list[Path] = []
     with suppress(OSError):
         for entry in os.scandir(tempfile.gettempdir()):
-            if _NAME.fullmatch(entry.name) and (lock := _locked(entry.path)) is not None:
+            if _NAME.fullmatch(entry.name) and (lock := _lock_directory(entry.path)) is not None:
                 _kill_users(entry.path)
                 shutil.rmtree(entry.path, ignore_errors=True)
                 os.close(lock)
@@ -52,7 +57,7 @@ def remove_leftovers() -> list[Path]:
 
 
 def _kill_users(directory: str) -> None:
-    """Kill this user's processes that have a file of the directory in their command line: a shadow would outlive its server for ever."""
+    """Kill this user's processes whose command lines name a file of the directory. A shadow process would otherwise never end."""
     own = os.fsencode(f"{directory}/")
     for entry in os.scandir("/proc"):
         with suppress(OSError):
@@ -62,24 +67,16 @@ def _kill_users(directory: str) -> None:
                     os.kill(int(entry.name), signal.SIGKILL)
 
 
-def _new(prefix: str) -> tuple[Path, int]:
-    while True:
-        path = tempfile.mkdtemp(prefix=prefix)
-        # Otherwise a process that has just started has locked it as a leftover, and removes it.
-        if (lock := _locked(path)) is not None:
-            return Path(path), lock
-
-
-def _locked(path: str) -> int | None:
-    """Lock a directory of this user; return None if another process has locked or removed it."""
+def _lock_directory(path: str) -> int | None:
+    """Lock a directory of this user and return its descriptor; None if another process has locked or removed the directory."""
     try:
         lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
     with suppress(OSError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        opened, there = os.fstat(lock), os.lstat(path)
-        if opened.st_uid == os.geteuid() and (opened.st_dev, opened.st_ino) == (there.st_dev, there.st_ino):
+        opened, on_disk = os.fstat(lock), os.lstat(path)
+        if opened.st_uid == os.geteuid() and (opened.st_dev, opened.st_ino) == (on_disk.st_dev, on_disk.st_ino):
             return lock
     os.close(lock)
     return None

@@ -135,7 +135,7 @@ def _machine() -> tuple[int, int] | None:
 
 
 def _program(reach: Reach) -> Iterator[bytes]:
-    """Yield the instructions of the filter, which compares a call with the numbers one after the other."""
+    """Yield the instructions of the filter. They compare the number of a call with each number in the tables."""
     machine = _machine()
     assert machine
     name, column = machine
@@ -152,7 +152,7 @@ def _program(reach: Reach) -> Iterator[bytes]:
 
 
 def _alternative(tests: list[Test]) -> bytes:
-    """Return instructions that allow a call if all tests hold. If one does not, they jump to the instruction that follows them."""
+    """Return instructions that allow a call if all tests hold. If a test fails, they jump to the next instruction after the block."""
     code = _instruction(_RETURN, _ALLOW)
     for argument, bits, values in reversed(tests):
         last = len(values) - 1

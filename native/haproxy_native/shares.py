@@ -27,7 +27,7 @@ from haproxy_native.errors import ShareExceeded
 from haproxy_native.request_context import Author
 
 MOST_WAITING = 32
-# Callers whose last turn is remembered.
+# The number of callers whose last turn is remembered.
 _REMEMBERED = 1000
 # The group of callers that are tokens; their names are `token ID of CREATOR`.
 _TOKENS = "tokens"
@@ -44,11 +44,12 @@ class Account:
     is_limited: bool = False
 
     @classmethod
-    def from_author(cls, by: Author | None) -> Self:
-        """Return the account of an author; that of the server itself if there is no author, or no request."""
-        if by is None or by.request is None:
+    def from_author(cls, author: Author | None) -> Self:
+        """Return the account of an author. If there is no author, or no client requested the work, return the account of the server."""
+        if author is None or author.request is None:
             return cls()
-        return cls(account_name(by.identity) or by.address or "unknown", by.rights is not None and not by.rights.are_all)
+        name = account_name(author.identity) or author.address or "unknown"
+        return cls(name, author.rights is not None and not author.rights.are_all)
 
     @property
     def holder(self) -> str:
@@ -73,9 +74,10 @@ def _share_of_all(total: int) -> int:
 
 
 def check_room(caller: Account, total: int, held: int, held_by_all: int, what: str, wanted: int = 1) -> None:
-    """Raise ShareExceeded if a limited caller would exceed its share of `total` slots; 0 means no limit.
+    """Raise ShareExceeded if a limited caller would exceed its share of `total` slots. If `total` is 0, there is no limit.
 
-    `held`: the slots that the caller holds. `held_by_all`: those of all callers that are counted. `what` names the slots in the error.
+    `held`: the slots that the caller holds. `held_by_all`: the slots that all limited callers hold. `wanted`: the slots that the caller
+    requests. `what` names the slots in the error.
     """
     if not caller.is_limited or not total:
         return
@@ -158,15 +160,15 @@ class Turns:
             raise ShareExceeded(
                 f"{self._most_waiting} {self._what} of {caller.name} are waiting, as many as may; try again when one has ended"
             )
-        waits = slot, asyncio.get_running_loop().create_future()
-        queue.append(waits)
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.append((slot, turn))
         try:
-            await waits[1]
+            await turn
         except asyncio.CancelledError:
             if slot in self._held:
                 self.release(slot)
             else:
-                self._leave(caller, waits)
+                self._leave_queue(caller, slot, turn)
             raise
         return slot
 
@@ -192,9 +194,9 @@ class Turns:
         if not caller.name:
             return True
         held = [slot.caller for slot in self._held if slot.caller.name]
-        limited = [each for each in held if each.is_limited]
         if len(held) >= self._total:
             return False
+        limited = [each for each in held if each.is_limited]
         return not caller.is_limited or (limited.count(caller) < share(self._total) and len(limited) < _share_of_all(self._total))
 
     def _assign(self, slot: Slot) -> None:
@@ -208,16 +210,16 @@ class Turns:
         """Assign free slots to waiting callers, first to the one that was served least recently."""
         while ready := [caller for caller in self._waiting if self._has_room(caller)]:
             caller = min(ready, key=lambda each: self._turns.get(each, 0))
-            slot, waiting = waits = self._waiting[caller][0]
-            self._leave(caller, waits)
-            if not waiting.done():
+            slot, turn = self._waiting[caller][0]
+            self._leave_queue(caller, slot, turn)
+            if not turn.done():
                 self._assign(slot)
-                waiting.set_result(None)
+                turn.set_result(None)
 
-    def _leave(self, caller: Account, waits: tuple[Slot, "asyncio.Future[None]"]) -> None:
+    def _leave_queue(self, caller: Account, slot: Slot, turn: "asyncio.Future[None]") -> None:
         queue = self._waiting.get(caller, deque())
-        if waits in queue:
-            queue.remove(waits)
+        if (slot, turn) in queue:
+            queue.remove((slot, turn))
         if not queue:
             self._waiting.pop(caller, None)
 
@@ -232,13 +234,14 @@ def turns(what: str, total: int, most_waiting: int = MOST_WAITING) -> Turns:
 
 
 def surplus(items: Iterable[tuple[str, float, int, Item]], most: int, most_bytes: int, holder: str) -> list[Item]:
-    """Return the items to delete from a store before `holder` adds one. Each is the oldest item of the holder that has the most.
+    """Return the items to delete from a store before `holder` adds an item. Each is the oldest item of the holder with the most items.
 
-    `items` are tuples of holder, age, size in bytes, and the item to return. The store may have `most` items, and `most_bytes` in total.
+    `items` are tuples of holder, age, size in bytes, and the item to return. The store may have `most` items, and `most_bytes` in total. If
+    only the bytes are too many, the holder with the most bytes loses its oldest item.
     """
     by_age = sorted(items, key=lambda item: item[1])
     queues: dict[str, list[tuple[str, float, int, Item]]] = {}
-    numbers, sizes, gone = Counter({holder: 1}), Counter[str](), list[Item]()
+    numbers, sizes, deleted = Counter({holder: 1}), Counter[str](), list[Item]()
     for item in by_age:
         queues.setdefault(item[0], []).append(item)
         numbers[item[0]] += 1
@@ -251,5 +254,5 @@ def surplus(items: Iterable[tuple[str, float, int, Item]], most: int, most_bytes
             del queues[name]
         numbers[name] -= 1
         sizes[name] -= size
-        gone.append(what)
-    return gone
+        deleted.append(what)
+    return deleted

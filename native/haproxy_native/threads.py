@@ -16,7 +16,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, Protocol, TypeVar
 
@@ -51,7 +51,7 @@ _threads = ThreadPoolExecutor(THREADS, "computation")
 
 
 def _reset_threads() -> None:
-    """Create the pool again in a forked process, which does not have its parent's threads."""
+    # A forked process does not have its parent's threads.
     global _threads
     _threads = ThreadPoolExecutor(THREADS, "computation")
 
@@ -66,20 +66,26 @@ def tune_interpreter() -> None:
 
 
 async def run_in_thread(work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Run a function in a thread and return its result. Raises what it raises.
+    """Run a function in a thread and return its result. Raises what the function raises.
 
-    A function that has begun runs to its end even if the caller is cancelled. The exception is a request that changes nothing: once it is
-    abandoned, the function stops at its next `abandonment.check`.
+    A function that has begun runs to its end even if the caller is cancelled. The exception is a request that changes nothing: once the
+    request is abandoned, the function stops at its next `abandonment.check`.
     """
     loop, context = asyncio.get_running_loop(), contextvars.copy_context()
     call = partial(_contained, partial(work, *given, **named))
     if (waiting := abandonment.waiting()) is None:
         return await loop.run_in_executor(_threads, context.run, call)
     pool = computations()
-    place = await pool.acquire(waiting.caller)
+    slot = await pool.acquire(waiting.caller)
+
+    def release_slot(_: Future[Result]) -> None:
+        # The loop may be closed by now.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(pool.release, slot)
+
     running = _threads.submit(context.run, abandonment.run_abandonable, waiting.left, call)
     # A thread that nobody waits for any more occupies its slot until it has ended.
-    running.add_done_callback(lambda _: _in_loop(loop, partial(pool.release, place)))
+    running.add_done_callback(release_slot)
     return await asyncio.wrap_future(running)
 
 
@@ -96,25 +102,20 @@ def computations() -> Turns:
     return turns("computations", THREADS, most_waiting=sys.maxsize)
 
 
-def _in_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> None:
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(action)
-
-
 async def run_in_thread_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Run work in a thread if it is large, else directly, which blocks. Returns its result."""
+    """Run work in a thread if `large` is true; otherwise run it directly, which blocks. Return the result of the work."""
     return await run_in_thread(work, *given, **named) if large else work(*given, **named)
 
 
 async def run_in_thread_if_large(
     documents: Iterable[HasSize], work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs
 ) -> Result:
-    """Run work in a thread if one of its documents is large, else directly, since a thread would take longer than the work itself."""
+    """Run work in a thread if one of its documents is large; otherwise run it directly, which is faster but blocks. Return its result."""
     return await run_in_thread_if(any(document.size > LARGE for document in documents), work, *given, **named)
 
 
 async def unhurried(pieces: Iterable[Result]) -> AsyncIterator[Result]:
-    """Compute pieces of work in the event loop and yield each, with pauses, so that they take a tenth of the loop's time.
+    """Compute pieces of work in the event loop and yield each. Pause after each piece, so that all take a tenth of the loop's time.
 
     Use it for work that nobody waits for. In a thread, such work would occupy the interpreter for a millisecond whenever a request releases
     it, about twenty times during a change.
@@ -127,10 +128,10 @@ async def unhurried(pieces: Iterable[Result]) -> AsyncIterator[Result]:
         began = time.thread_time()
 
 
-def lines_in_pieces(text: str, size: int = LARGE // 2) -> Iterator[str]:
-    """Yield a text in pieces of whole lines, of about `size` characters."""
+def lines_in_pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces of whole lines, of about LARGE / 2 characters."""
     start = 0
     while start < len(text):
-        end = text.find("\n", start + size) + 1 or len(text)
+        end = text.find("\n", start + LARGE // 2) + 1 or len(text)
         yield text[start:end]
         start = end

@@ -1,18 +1,19 @@
-"""Read systemd's units of services from their files, so that this works without a running systemd (systemd.unit(5))."""
+"""Read systemd's units of services from their files (systemd.unit(5)). systemd itself need not run."""
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 # The first directory that has a unit takes precedence (systemd.unit(5)).
-PLACES = tuple(
-    map(
-        Path,
-        ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"),
-    )
+PLACES = (
+    Path("/etc/systemd/system"),
+    Path("/run/systemd/system"),
+    Path("/usr/local/lib/systemd/system"),
+    Path("/usr/lib/systemd/system"),
+    Path("/lib/systemd/system"),
 )
 _YES = ("yes", "true", "1", "on", "connected", "disconnected")
 
@@ -30,7 +31,7 @@ class Unit:
 
     @property
     def command(self) -> list[str]:
-        """The words of the command that starts the service. Empty if there is no command, or if it cannot be split into words."""
+        """The words of the command that starts the service; empty if there is no command, or if its quotes are not balanced."""
         texts = self.options.get("ExecStart", [""])
         with suppress(ValueError):
             return shlex.split(texts[-1].lstrip("-@:+!"))
@@ -42,28 +43,22 @@ class Unit:
 
 
 def unit(name: str, places: Sequence[Path]) -> Unit | None:
-    """Return the service of this name from the first directory that has it, with its drop-ins, or None if there is none."""
+    """Return a service with its drop-ins; None if no directory has a unit of this name. The first directory that has one is used."""
     path = next((place / name for place in places if (place / name).is_file()), None)
     if path is None:
         return None
     result = Unit(path)
-    dropped = {file.name: file for place in reversed(places) for file in (place / f"{name}.d").glob("*.conf")}
-    for file in (path, *(dropped[name] for name in sorted(dropped))):
-        for key, value in _options(file):
-            result.options.setdefault(key, []).append(value)
+    drop_ins = {file.name: file for place in reversed(places) for file in (place / f"{name}.d").glob("*.conf")}
+    for file in (path, *(drop_ins[name] for name in sorted(drop_ins))):
+        try:
+            text = file.read_text("utf-8", "replace")
+        except OSError:
+            continue
+        section = ""
+        for line in map(str.strip, re.sub(r"\\\n", " ", text).splitlines()):
+            if line.startswith("["):
+                section = line
+            elif section == "[Service]" and line[:1] not in ("#", ";", ""):
+                key, _, value = line.partition("=")
+                result.options.setdefault(key.strip(), []).append(value.strip())
     return result
-
-
-def _options(file: Path) -> Iterator[tuple[str, str]]:
-    try:
-        text = file.read_text("utf-8", "replace")
-    except OSError:
-        return
-    section = ""
-    for line in re.sub(r"\\\n", " ", text).splitlines():
-        line = line.strip()
-        if line.startswith("["):
-            section = line
-        elif section == "[Service]" and line[:1] not in ("#", ";", ""):
-            key, _, value = line.partition("=")
-            yield key.strip(), value.strip()

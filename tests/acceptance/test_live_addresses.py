@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from haproxy_native.discovery.backends import ServiceEndpoint
-from haproxy_native.discovery.definitions import DiscoveryTable, completed
+from haproxy_native.discovery.definitions import DiscoveryTable, complete_definition
 from haproxy_native.discovery.poller import ServiceCatalog
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.editing.editor import Editor
@@ -283,7 +283,9 @@ def answering(family: str, name: str) -> Iterator[None]:
 @pytest.mark.parametrize("address", ["::1", "localhost", *(pytest.param(each, marks=pytest.mark.soak) for each in ("127.0.0.9", "127.1"))])
 def test_what_a_source_of_services_finds(tmp_path: Path, address: str) -> None:
     """The source adds a backend. Its free slots have addresses that the server chooses."""
-    definition = completed({"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}, "7", consul=True)
+    definition = complete_definition(
+        {"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}, "7", consul=True
+    )
 
     class Source:
         prefix = "c-"

@@ -10,7 +10,7 @@ import pytest
 
 from haproxy_native.errors import BadRequest, BadValue
 from haproxy_native.references.lines import ReferenceTarget, objects
-from haproxy_native.references.object_references import check_name, references_to_object, renamed
+from haproxy_native.references.object_references import check_name, references_to_object, rename_object
 from haproxy_native.text.document import Document
 from tests.corpus.test_corpus import FILES, REFEREE, SOME
 from tests.haproxy import binaries
@@ -25,7 +25,7 @@ def called(wanted: ReferenceTarget, name: str) -> ReferenceTarget:
 
 
 def other(document: Document, wanted: ReferenceTarget, name: str) -> Document:
-    return renamed(references_to_object(document, wanted, "/", lambda path: None), name)
+    return rename_object(references_to_object(document, wanted, "/", lambda path: None), name)
 
 
 def can_be(document: Document, wanted: ReferenceTarget, directory: Path = Path("/")) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.references.object_references import renamed
+from haproxy_native.references.object_references import rename_object
 from haproxy_native.text.document import Document
 from tests.native.references.sample import found
 from tests.samples import line_samples, section_samples
@@ -75,7 +75,7 @@ def test_a_configuration_reads_alike_and_stays(style: str) -> None:
     address = style.replace("named", "127.0.0.1:80")
     assert edited.text == text.replace(f"{address}\n  use", f"{address} weight 5\n  use")
     for object_ in ("backend/app", "backend/app/server/one", "frontend/web/acl/inside"):
-        there = renamed(found(object_, text), "new")
+        there = rename_object(found(object_, text), "new")
         back = found(object_.rpartition("/")[0] + "/new", there.text)
         assert len(back.spots) == len(found(object_, PLAIN).spots)
 

@@ -38,13 +38,13 @@ async def _readiness(services: "Services") -> Response:
         parts["reload"] = {"status": "waiting", "id": id_, "reason": reloads.records.get(id_).response or WAITS}
     if services.settings.read_only:
         parts["changes"] = {"status": "disabled", "reason": READ_ONLY}
-    troubles = {name: trouble for name, directory in services.directories.items() if (trouble := directory.trouble())}
+    troubles = {name: trouble for name, directory in services.directories.items() if (trouble := directory.why_unwritable())}
     # An unusable directory disables only the features that store files in it, so it does not fail the probe.
     parts |= {name: {"status": "disabled", "reason": trouble} for name, trouble in troubles.items()}
     if trouble := services.audit.trouble:
         # A failing audit log neither delays nor refuses changes.
         parts["audit"] = {"status": "disabled", "reason": trouble}
-    if trouble := services.engine.database.trouble:
+    if trouble := services.engine.database.backlog:
         # The next change tries to write the history again. If the disk is full, the part `configuration` fails the probe.
         parts["history"] = {"status": "disabled", "reason": trouble}
     ready = all(part["status"] not in _NOT_READY for part in parts.values())

@@ -38,7 +38,7 @@ def directories(settings: Settings) -> dict[str, Directory]:
 
 def unusable(named: Iterable[Directory]) -> list[str]:
     """Return the reason for each directory that cannot be used."""
-    return [trouble for directory in named if (trouble := directory.trouble())]
+    return [trouble for directory in named if (trouble := directory.why_unwritable())]
 
 
 def log_unusable(named: Iterable[Directory]) -> None:

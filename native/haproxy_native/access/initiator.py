@@ -1,6 +1,7 @@
 """The caller that has started background work, such as an operation.
 
-It is stored with the work, so that the work acts with the rights that the caller has at that moment.
+The caller is stored with the work. Each step of the work is authorized by the rights that the caller has when the step is made, not by the
+rights that the caller had when the work was started.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,25 +12,25 @@ from haproxy_native.access.rights import Rights
 from haproxy_native.errors import Forbidden
 from haproxy_native.request_context import Author
 
-# Returns the current rights of a caller, given its group (as in role_of) and name: None for all rights, `Rights` without rules for no role.
+# Returns the current rights of a caller, identified by its group (as in `Author.group`) and name. None means all rights. `Rights` without
+# rules means that the caller has no role.
 RightsOf = Callable[[str, str], Rights | None]
 
 
 @dataclass(frozen=True)
 class Initiator:
-    """The caller, as the part of an `Author` that is stored."""
+    """The fields of an `Author` that are stored with the work."""
 
     name: str = ""
     address: str = ""
     message: str = ""
     group: str = ""
-    # Whether the caller had limited rights. If so, it does not get all rights, even if it has no name.
+    # Whether the caller had limited rights. Such a caller never gets all rights, even if it has no name.
     limited: bool = False
 
     @classmethod
-    def from_author(cls, by: Author) -> Self:
-        """Return the initiator for work that an author starts."""
-        return cls(by.name, by.address, by.message, by.group, by.rights is not None)
+    def from_author(cls, author: Author) -> Self:
+        return cls(author.name, author.address, author.message, author.group, author.rights is not None)
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
@@ -40,14 +41,14 @@ class Initiator:
         return asdict(self)
 
     def author(self, rights_of: RightsOf) -> Author:
-        """Return the author with the current rights of the caller, or with all rights if no caller is stored.
+        """Return the author with the current rights of the caller. If no caller is stored, return an author with all rights.
 
         Raises Forbidden if the caller no longer has any rights.
         """
-        by = Author(self.name, self.address, message=self.message, group=self.group)
-        if not by.identity and not self.limited:
-            return by
+        author = Author(self.name, self.address, message=self.message, group=self.group)
+        if not author.identity and not self.limited:
+            return author
         rights = rights_of(self.group, self.name)
         if rights is not None and not rights.rules:
             raise Forbidden(rights.why or f"{self.name or 'a caller without a name'}, who started this, no longer has a role")
-        return replace(by, rights=rights)
+        return replace(author, rights=rights)

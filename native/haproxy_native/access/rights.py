@@ -1,4 +1,4 @@
-"""What a caller may do: access rules, the rights that a caller has by its roles, and rights limited by other rights. Pure.
+"""What a caller may do: access rules, the rights that a caller has by its roles, and rights limited by other rights.
 
 Permissions are additive; there are no deny rules. A change is authorized by what it does (native/haproxy_native/planning/touches.py), not
 by the call that requests it.
@@ -20,13 +20,13 @@ ALL = "**"
 
 @dataclass(frozen=True)
 class AccessRule:
-    """A permission, as roles list it."""
+    """One permission of a role."""
 
     # A pattern of object names. The rule also covers what is inside such an object.
     objects: str
     # Some of VERBS.
     may: frozenset[str] = frozenset((READ,))
-    # The members that may be changed; None for all. An object can be created or deleted if all its members are among them.
+    # The fields that may be changed; None for all. An object can be created or deleted if the rule lists all its fields.
     fields: frozenset[str] | None = None
     # Whether the rule permits changes that need a reload.
     reloads: bool = True
@@ -34,7 +34,7 @@ class AccessRule:
     most: int | None = None
 
     def is_about(self, touch: Touch) -> bool:
-        """Return whether the rule permits this verb on this object, for some members at least."""
+        """Return whether the rule permits the touch's verb on its object, at least for some fields."""
         return touch.verb in self.may and covers(self.objects, touch.object)
 
 
@@ -70,7 +70,7 @@ class Rights:
         return any(reaches(rule.objects, object_) and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
 
     def allow(self, touch: Touch) -> bool:
-        """Return whether this touch alone is permitted, with a reload or without."""
+        """Return whether a change that consists of this touch is permitted. It may or may not need a reload."""
         return not self._is_userlist(touch) and _cover(touch, [rule for rule in self.rules if rule.is_about(touch)])
 
     @property
@@ -83,18 +83,18 @@ class Rights:
         return self.may(READ, object_)
 
     def require(self, verb: str, object_: str) -> None:
-        """Raise Forbidden, with a rule that would permit it, unless a verb is permitted on an object."""
+        """Raise Forbidden unless a verb is permitted on an object."""
         if not self.may(verb, object_):
             raise Forbidden(self.refusal(verb, object_))
 
     def refusal(self, verb: str, object_: str) -> str:
-        """Return the message that a verb on an object is not permitted, with a rule that would permit it."""
+        """Return the message of `Forbidden` for a verb on an object. It ends with a rule that would permit the verb."""
         return f"{self._who} may not {verb} {object_}; a rule that allows it: {{objects: '{object_}', may: [{verb}]}}"
 
     def permit(self, touched: Iterable[Touch]) -> bool:
-        """Return whether a change with these touches may reload HAProxy; without touches, whether any change may.
+        """Return whether a change with these touches may reload HAProxy. Without touches, return whether any change may.
 
-        Raises Forbidden with the first object that may not be touched, and a rule that would permit it.
+        Raises Forbidden, which names the first object that may not be touched, and a rule that would permit that touch.
         """
         counted: Counter[AccessRule] = Counter()
         may_reload = any(rule.reloads and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
@@ -107,22 +107,21 @@ class Rights:
                 (rule for rule in about if rule.most is None or counted[rule] < rule.most), key=lambda rule: rule.most is not None
             )
             if not _cover(touch, free):
-                raise Forbidden(self._refusal(touch, about), object_=touch.object)
+                raise Forbidden(self._refusal_of_touch(touch, about), object_=touch.object)
             used = next(number for number in range(1, len(free) + 1) if _cover(touch, free[:number]))
             counted.update(free[:used])
             may_reload = may_reload and _cover(touch, [rule for rule in free if rule.reloads])
         return may_reload
 
     def _is_userlist(self, touch: Touch) -> bool:
-        """Return whether a touch concerns the userlist, and the caller does not have all rights.
-
-        If there are several sections with the userlist's name, all but the first have a number: `controller_2`.
-        """
+        """Return whether a touch concerns the userlist. Return False for a caller with all rights, who may change the userlist."""
         if not self.userlist or self.are_all:
             return False
+        # If there are several sections with the userlist's name, all but the first have a number: `controller_2`.
         return within(touch.object, self.userlist) or re.match(rf"{re.escape(self.userlist)}_\d+(?:/|\Z)", touch.object) is not None
 
-    def _refusal(self, touch: Touch, about: Sequence[AccessRule]) -> str:
+    def _refusal_of_touch(self, touch: Touch, about: Sequence[AccessRule]) -> str:
+        """Return the message that a touch is not permitted. `about`: the rules that permit the touch for some fields, or up to a limit."""
         if _cover(touch, about):
             limited = next(rule for rule in about if rule.most is not None)
             return f"{self._who} may {touch.verb} {limited.most} of {limited.objects} with one change, and {touch.object} is one more"
@@ -138,19 +137,19 @@ class Rights:
 
 
 def _uncovered(touch: Touch, rules: Sequence[AccessRule]) -> frozenset[str]:
-    """Return the members that no rule covers."""
+    """Return the fields of a touch that no rule covers."""
     return touch.members.difference(*(touch.members if rule.fields is None else rule.fields for rule in rules))
 
 
 def _cover(touch: Touch, rules: Sequence[AccessRule]) -> bool:
-    """Return whether rules together cover all members of a touch. Each of them permits its verb."""
+    """Return whether the rules together cover all fields of a touch. All rules permit the verb of the touch."""
     return bool(rules) and not _uncovered(touch, rules)
 
 
 def rights_of(roles: Iterable[tuple[str, Sequence[AccessRule]]]) -> Rights:
-    """Return the rights of a caller, given the names and the rules of its roles."""
-    known = dict(roles)
-    return Rights(tuple(known), tuple(rule for rules in known.values() for rule in rules))
+    """Return the rights of a caller. `roles`: the name and the rules of each of its roles."""
+    by_name = dict(roles)
+    return Rights(tuple(by_name), tuple(rule for rules in by_name.values() for rule in rules))
 
 
 # Stored files, stick tables and routing tests.
@@ -165,13 +164,13 @@ _RUNTIME = frozenset(("admin_state", "operational_state", "weight"))
 
 def predefined(sections: Iterable[str]) -> dict[str, tuple[AccessRule, ...]]:
     """Return the rules of the predefined roles, by name. `sections`: the kinds of objects that are sections."""
-    every = frozenset((READ, CREATE, CHANGE, DELETE))
-    edited = [AccessRule(pattern, every) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS, _OWNERS, RAW)]
-    operated = [AccessRule(pattern, every, reloads=False) for pattern in ("map/*/entry/*", "acl/*/entry/*", *_ACTIONS[:2])]
+    verbs = frozenset((READ, CREATE, CHANGE, DELETE))
+    configuration = [AccessRule(pattern, verbs) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS, _OWNERS, RAW)]
+    runtime_entries = [AccessRule(pattern, verbs, reloads=False) for pattern in ("map/*/entry/*", "acl/*/entry/*", *_ACTIONS[:2])]
     return {
         "viewer": (AccessRule(ALL),),
-        "operator": (AccessRule(ALL), AccessRule("backend/*/server/*", frozenset((CHANGE,)), _RUNTIME, reloads=False), *operated),
-        "editor": (AccessRule(ALL), *edited),
+        "operator": (AccessRule(ALL), AccessRule("backend/*/server/*", frozenset((CHANGE,)), _RUNTIME, reloads=False), *runtime_entries),
+        "editor": (AccessRule(ALL), *configuration),
         "admin": (AccessRule(ALL, frozenset(VERBS)),),
     }
 
@@ -208,5 +207,5 @@ class Narrowed(Rights):
 
 
 def includes(rights: Rights, other: Rights) -> bool:
-    """Return whether rights include other rights: whether they permit everything, or have every rule of `other`."""
+    """Return whether `rights` permit everything, or have every rule of `other`."""
     return all(rights.may(verb, ALL) for verb in VERBS) or set(other.rules) <= set(rights.rules)

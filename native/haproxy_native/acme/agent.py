@@ -4,7 +4,7 @@ import logging
 from types import TracebackType
 from typing import Self
 
-from haproxy_native.acme.challenge import HEAD, Challenge, certificates, challenge
+from haproxy_native.acme.challenge import HEAD, Challenge, parse_challenge, parse_status
 from haproxy_native.acme.keeper import Keeper
 from haproxy_native.acme.solver import Solver
 from haproxy_native.background import Background
@@ -26,17 +26,17 @@ class Acme:
         self._background = Background("handling an ACME event")
 
     async def __aenter__(self) -> Self:
-        self.keeper.context.events.listen(self._on_event)
+        def leave_former_worker(event: Event) -> None:
+            if isinstance(event, WorkerChanged):
+                self._listener.leave_worker()
+
+        self.keeper.context.events.listen(leave_former_worker)
         self._listener.start()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._listener.stop()
         await self._background.stop()
-
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, WorkerChanged):
-            self._listener.leave_worker()
 
     def hear(self, event: HAProxyEvent) -> None:
         """Start the task for an event `acme newcert` or `acme deploy`. Other events are ignored."""
@@ -47,18 +47,18 @@ class Acme:
             self._background.begin(self.keeper.keep(words[2], event.at))
         elif words[1] == "deploy":
             try:
-                self._background.begin(self._solve(challenge(event.text)))
+                self._background.begin(self._solve_if_running(parse_challenge(event.text)))
             except (ValueError, KeyError, TypeError) as error:
                 log.error("parsing an ACME challenge failed: %s", error)
 
-    async def _solve(self, asked: Challenge) -> None:
-        # HAProxy's ring of events also contains old challenges. Solve only those of certificates that are being renewed now.
+    async def _solve_if_running(self, received: Challenge) -> None:
+        """Solve a challenge if HAProxy is renewing its certificate. HAProxy's ring of events also contains old challenges."""
         try:
-            rows = list(certificates(await self.runtime.read_dump("acme status", HEAD)))
+            rows = list(parse_status(await self.runtime.read_dump("acme status", HEAD)))
         except RuntimeFailure as error:
-            log.error("challenge for %s: %s", asked.domain, error)
+            log.error("challenge for %s: %s", received.domain, error)
             return
-        for gone in self.solver.failures.keys() - {row["certificate"] for row in rows}:
-            del self.solver.failures[gone]
-        if any(row["certificate"] == asked.certificate and row["state"] == AT_WORK for row in rows):
-            await self.solver.solve(asked)
+        for unknown in self.solver.failures.keys() - {row["certificate"] for row in rows}:
+            del self.solver.failures[unknown]
+        if any(row["certificate"] == received.certificate and row["state"] == AT_WORK for row in rows):
+            await self.solver.solve(received)

@@ -1,4 +1,4 @@
-"""Parse HAProxy's ACME output: the challenges in its events, and the answer to `acme status`. Pure."""
+"""Parse HAProxy's ACME output: the challenges in its events, and the answer to `acme status`."""
 
 import json
 import re
@@ -30,8 +30,8 @@ class Challenge:
         return f"_acme-challenge.{self.domain.removeprefix('*.')}"
 
 
-def challenge(text: str) -> Challenge:
-    """Parse the event `acme deploy`. Raises ValueError that names a missing part, and KeyError or TypeError for malformed JSON members."""
+def parse_challenge(text: str) -> Challenge:
+    """Parse the event `acme deploy`. Raises ValueError if a part is missing, and KeyError or TypeError if a member of its JSON is."""
     head, brace, rest = text.partition("\n{")
     first, *lines = head.split("\n")
     words = first.split()
@@ -40,9 +40,9 @@ def challenge(text: str) -> Challenge:
     for match in filter(None, map(_QUOTED.match, lines)):
         name = match[1].replace("-", "_")
         if name == "acme_vars":
-            variables |= pairs(_plain(match[2]))
+            variables |= parse_pairs(_without_backslashes(match[2]))
         else:
-            fields[name] = _plain(match[2])
+            fields[name] = _without_backslashes(match[2])
     if len(words) < 3 or not brace:
         raise ValueError("no certificate, or no authorization")
     if missing := [name for name in ("provider_name", "dns_01_record") if not fields.get(name)]:
@@ -53,13 +53,13 @@ def challenge(text: str) -> Challenge:
     return Challenge(words[2], str(domain), fields["provider_name"], variables, fields["dns_01_record"], seconds)
 
 
-def pairs(text: str) -> dict[str, str]:
+def parse_pairs(text: str) -> dict[str, str]:
     """Parse `k=v,k2=v2`. A comma in a value is written as `\\,`."""
-    parts = (_plain(match[1]).partition("=") for match in _VARIABLE.finditer(text) if match[1])
+    parts = (_without_backslashes(match[1]).partition("=") for match in _VARIABLE.finditer(text) if match[1])
     return {name.strip(): value for name, sign, value in parts if sign}
 
 
-def _plain(text: str) -> str:
+def _without_backslashes(text: str) -> str:
     return re.sub(r"\\([\\\",])", r"\1", text) if '"' in text or "\\" in text else text
 
 
@@ -69,14 +69,13 @@ DATES = ("expiry_date", "scheduled_renewal")
 NEVER = "0001-01-01T00:00:00.000Z"
 
 
-def certificates(text: str) -> Iterator[dict[str, str]]:
-    """Yield an object for each line of the answer to `acme status`, with dates in the API's format. An unknown date is NEVER."""
+def parse_status(text: str) -> Iterator[dict[str, str]]:
+    """Yield the columns of each line of the answer to `acme status`, with dates in the API's format. An unknown date is NEVER."""
     for line in text.splitlines():
         values = line.split("\t")
         if line.startswith("#") or len(values) < len(COLUMNS):
             continue
-        yield {name: _date(value) if name in DATES else value for name, value in zip(COLUMNS, values, strict=False)}
-
-
-def _date(text: str) -> str:
-    return NEVER if text == "-" else text.removesuffix("Z") + ".000Z"
+        row = dict(zip(COLUMNS, values, strict=False))
+        for name in DATES:
+            row[name] = NEVER if row[name] == "-" else row[name].removesuffix("Z") + ".000Z"
+        yield row

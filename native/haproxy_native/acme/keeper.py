@@ -1,4 +1,4 @@
-"""Write certificates that HAProxy has renewed to disk. HAProxy has them in memory only, and loses them with the next reload.
+"""Write certificates that HAProxy has renewed to disk. HAProxy has them only in memory, and loses them at the next reload.
 
 The file is committed like every stored file. HAProxy already has the certificate, so the commit does not send it.
 
@@ -71,13 +71,13 @@ class RenewedCertificate:
         """Raise NotStored unless the files are a certificate and its key in the directory, or do not exist. Blocks."""
         if not self.is_in(directory):
             raise NotStored(f"{self.path} or its key is outside {directory}, so it is not replaced")
-        for path, holds in ((self.path, b"-BEGIN CERTIFICATE-"), (self.key, b" PRIVATE KEY-")):
-            if path and path.exists() and holds not in path.read_bytes():
+        for path, mark in ((self.path, b"-BEGIN CERTIFICATE-"), (self.key, b" PRIVATE KEY-")):
+            if path and path.exists() and mark not in path.read_bytes():
                 raise NotStored(f"{path} does not contain a certificate or key, so it is not replaced")
 
     def check_older_than(self, renewed_at: datetime) -> None:
         """Raise NotStored if the file was written after the renewal. HAProxy reports a renewal again and again while its worker runs."""
-        if (seen := self.read_stamp()) and seen.written / 1e9 > renewed_at.timestamp():
+        if (stamp := self.read_stamp()) and stamp.written / 1e9 > renewed_at.timestamp():
             raise NotStored(f"{self.path} was written after the renewal, so it is not replaced")
 
 
@@ -88,12 +88,15 @@ class Keeper:
         self.context, self.store, self._base = context, store, base
 
     async def keep(self, name: str, renewed_at: datetime) -> None:
-        """Store a renewed certificate unless its file already has it. `renewed_at` may be long past. Logs failures."""
+        """Store a renewed certificate unless its file already contains the certificate. Logs failures.
+
+        `renewed_at` may be long past, since HAProxy reports a renewal again and again.
+        """
         try:
             renewed = await self._query_certificate(name)
             if await asyncio.to_thread(renewed.is_on_disk):
                 return
-            log.info("%s was renewed, and is stored as %s", name, await self._commit(name, renewed, renewed_at))
+            log.info("%s was renewed, and is stored as %s", name, await self._store_renewed(name, renewed, renewed_at))
         except (NativeError, NotStored) as error:
             log.error("%s was renewed, and storing it failed: %s", name, error)
 
@@ -108,7 +111,8 @@ class Keeper:
         base = self._base(name) or Path(self.context.base(self.context.current.document))
         return RenewedCertificate(pem, base / own, None if key == own else base / key)
 
-    async def _commit(self, name: str, renewed: RenewedCertificate, renewed_at: datetime) -> Path:
+    async def _store_renewed(self, name: str, renewed: RenewedCertificate, renewed_at: datetime) -> Path:
+        """Replace the file of a certificate, or create a copy in the store's directory if that is impossible. Return the path."""
         is_stored = await asyncio.to_thread(renewed.is_in, self.store.directory)
         if renewed.read_stamp() and is_stored:
             try:
@@ -126,7 +130,7 @@ class Keeper:
         return path
 
     async def _draft_own_file(self, name: str, renewed_at: datetime) -> Drafted:
-        """Query the certificate and draft its own file. Runs under the commit's lock, so no reload comes between query and write."""
+        """Query the certificate and draft its own file. Runs under the commit's lock, so that HAProxy is not reloaded before the write."""
         renewed = await self._query_certificate(name)
         renewed.check_older_than(renewed_at)
         await asyncio.to_thread(renewed.check_replaceable, self.store.directory)

@@ -35,7 +35,7 @@ class ChallengeTimes:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> "ChallengeTimes":
-        """Return the times from two environment variables. A value that is not a number is ignored, and a negative timeout means None."""
+        """Return the times that two environment variables set. A value that is not a number is ignored. A negative timeout means None."""
         delay = _number(environ.get("DPAPI_ACME_PROPAGDELAY_SEC"), 0.0)
         timeout = _number(environ.get("DPAPI_ACME_PROPAGTIMEOUT_SEC"), 3600.0)
         return cls(delay=max(delay, 0.0), timeout=None if timeout < 0 else timeout)
@@ -57,15 +57,18 @@ class Solver:
         name = challenge.name
         try:
             at = provider(challenge.provider, challenge.variables, self.programs)
-            zone = await self._zone(name)
+            zone = last_labels(name) if self.times.timeout is None else await self.zones.find_zone(name)
             await at.set(zone, name, challenge.value, challenge.ttl)
         except (ProviderFailed, Unresolved) as error:
             self._fail(challenge, error)
             return
         deletion_delay = self.times.deletion_delay_after_failure
         try:
-            await self._wait(zone, challenge)
-            await self._confirm(challenge)
+            await self._wait_for_record(zone, challenge)
+            if self.runtime.capabilities.takes_challenge_ready:
+                command = f"acme challenge_ready {argument(challenge.certificate)} domain {argument(challenge.domain)}"
+                if READY not in (answer := await self.runtime.send(command)):
+                    raise refusal_error(answer, command)
             self.failures.pop(challenge.certificate, None)
             log.info("challenge for %s of %s is deployed", challenge.domain, challenge.certificate)
             deletion_delay = self.times.deletion_delay
@@ -78,10 +81,8 @@ class Solver:
         self.failures[challenge.certificate] = f"{challenge.domain}: {error}"
         log.error("challenge for %s of %s: %s", challenge.domain, challenge.certificate, error)
 
-    async def _zone(self, name: str) -> str:
-        return last_labels(name) if self.times.timeout is None else await self.zones.find_zone(name)
-
-    async def _wait(self, zone: str, challenge: Challenge) -> None:
+    async def _wait_for_record(self, zone: str, challenge: Challenge) -> None:
+        """Wait until a name server of the zone returns the record. Raises Unresolved when the time in `times` is over."""
         await asyncio.sleep(self.times.delay)
         if self.times.timeout is None:
             return
@@ -98,13 +99,6 @@ class Solver:
             if clock() - began > self.times.timeout:
                 raise Unresolved(f"no name server of {zone} has had the record within {self.times.timeout:g} s")
             await asyncio.sleep(self.times.interval)
-
-    async def _confirm(self, challenge: Challenge) -> None:
-        """Confirm to HAProxy that a challenge is deployed, if its version has the command. Raises RuntimeFailure."""
-        if self.runtime.capabilities.takes_challenge_ready:
-            command = f"acme challenge_ready {argument(challenge.certificate)} domain {argument(challenge.domain)}"
-            if READY not in (answer := await self.runtime.send(command)):
-                raise refusal_error(answer, command)
 
     async def _delete_record(self, at: Provider, zone: str, challenge: Challenge, deletion_delay: float) -> None:
         """Delete the record after `deletion_delay` seconds, or immediately if the task is cancelled. Logs a failure."""

@@ -41,8 +41,9 @@ class Zones:
 
         target = dns.name.from_text(name)
         try:
-            servers = await self._open_resolver().resolve(zone, "NS")
-            addresses = [address for server in servers for address in await self._resolve_server(server.target)]
+            resolver = self._open_resolver()
+            servers = await resolver.resolve(zone, "NS")
+            addresses = [address for server in servers for address in (await resolver.resolve_name(server.target)).addresses()]
             answers = await asyncio.gather(*(self._query_server(target, address) for address in addresses))
         except (dns.exception.DNSException, OSError) as error:
             raise Unresolved(f"{zone}: {error}") from error
@@ -51,11 +52,12 @@ class Zones:
             if value.encode() in texts:
                 return True
             if alias := next((rows[0].target for rows in answer.answer if rows.rdtype == dns.rdatatype.CNAME), None):
-                return value.encode() in await self._resolve_texts(alias)
+                try:
+                    rows = await resolver.resolve(alias, "TXT")
+                except dns.exception.DNSException:
+                    return False
+                return any(b"".join(row.strings) == value.encode() for row in rows)
         return False
-
-    async def _resolve_server(self, server: Any) -> list[str]:
-        return list((await self._open_resolver().resolve_name(server)).addresses())
 
     async def _query_server(self, name: Any, server: str) -> Any:
         import dns.asyncquery
@@ -67,14 +69,6 @@ class Zones:
         except (dns.exception.DNSException, OSError):
             return None
         return answer
-
-    async def _resolve_texts(self, name: Any) -> list[bytes]:
-        import dns.exception
-
-        try:
-            return [b"".join(row.strings) for row in await self._open_resolver().resolve(name, "TXT")]
-        except dns.exception.DNSException:
-            return []
 
     def _open_resolver(self) -> Any:
         """Return the resolver. Uses public resolvers if the system has none. Raises Unresolved if dnspython is missing."""

@@ -1,7 +1,7 @@
 """Find the services of one EC2 region: running instances whose tags name a service and its port.
 
-An instance of an Auto Scaling group counts only while the group reports it in service, so that no request reaches one that is about to be
-terminated. botocore, an optional extra, handles credentials, signatures and pages. It blocks, so it runs in a thread.
+An instance of an Auto Scaling group counts only while the group reports the instance in service. So no request reaches an instance that is
+about to be terminated. botocore, an optional extra, handles credentials, signatures and pages. It blocks, so it runs in a thread.
 """
 
 import asyncio
@@ -53,15 +53,11 @@ class Aws:
         definition = self.definition
         try:
             instances = list(self._instances([*RUNNING, *_filters(definition.get("allowlist", ()))]))
-            denied = (
-                {instance["InstanceId"] for instance in self._instances(_filters(definition["denylist"]))}
-                if definition.get("denylist")
-                else set()
-            )
-            left_out = denied | self._out_of_service(instances)
-            return ServiceCatalog(
-                services([instance for instance in instances if instance["InstanceId"] not in left_out], definition["ipv4_address"])
-            )
+            excluded = self._out_of_service(instances)
+            if definition.get("denylist"):
+                excluded |= {instance["InstanceId"] for instance in self._instances(_filters(definition["denylist"]))}
+            included = [instance for instance in instances if instance["InstanceId"] not in excluded]
+            return ServiceCatalog(services(included, definition["ipv4_address"]))
         except (BotoCoreError, ClientError, KeyError, TypeError, ValueError) as error:
             raise SourceFailed(f"AWS in {definition['region']}: {type(error).__name__}: {error}") from error
 
@@ -71,9 +67,9 @@ class Aws:
                 yield from reservation.get("Instances", ())
 
     def _out_of_service(self, instances: Sequence[Instance]) -> set[str]:
-        """Return the ids of instances that their Auto Scaling group does not report in service and healthy.
+        """Return the ids of the instances whose Auto Scaling group does not report them in service and healthy.
 
-        Returns an empty set if the account has no permission to query Auto Scaling.
+        Return an empty set if the account has no permission to query Auto Scaling.
         """
         from botocore.exceptions import ClientError
 
@@ -116,15 +112,15 @@ def _filters(items: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any]]:
 def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[ServiceEndpoint, ...]]:
     """Return the endpoints of the instances, by service (`<name>-<port>`). Skips instances without the tags or the address.
 
-    `address` is `public` for their public addresses; else the private ones are used.
+    With `public` as `address`, endpoints have the public addresses of the instances; otherwise, the private ones.
     """
     by_service: dict[str, dict[ServiceEndpoint, None]] = {}
     for instance in instances:
         tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", ())}
-        place = instance.get("PublicIpAddress" if address == "public" else "PrivateIpAddress")
+        ip = instance.get("PublicIpAddress" if address == "public" else "PrivateIpAddress")
         port = tags.get(OWN_PORT) or tags.get(SERVICE_PORT, "")
-        if not tags.get(SERVICE) or not tags.get(SERVICE_PORT) or not place or not port.isdecimal():
-            log.debug("instance %s is skipped: its tags are %s, its %s address is %s", instance["InstanceId"], tags, address, place)
+        if not tags.get(SERVICE) or not tags.get(SERVICE_PORT) or not ip or not port.isdecimal():
+            log.debug("instance %s is skipped: its tags are %s, its %s address is %s", instance["InstanceId"], tags, address, ip)
             continue
-        by_service.setdefault(f"{tags[SERVICE]}-{tags[SERVICE_PORT]}", {})[ServiceEndpoint(place, int(port))] = None
+        by_service.setdefault(f"{tags[SERVICE]}-{tags[SERVICE_PORT]}", {})[ServiceEndpoint(ip, int(port))] = None
     return {name: tuple(endpoints) for name, endpoints in by_service.items()}

@@ -1,4 +1,4 @@
-"""Apply the services of a source to the backends of a document. Pure.
+"""Apply the services of a source to the backends of a document.
 
 A backend is created when its service first appears, and is never deleted: when the service is gone, its servers become free slots.
 
@@ -10,7 +10,7 @@ lines, and HAProxy can apply those changes at runtime. The number of slots grows
 import re
 import secrets
 import string
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -46,54 +46,49 @@ class Growth:
         linear = definition["server_slots_growth_type"] == "linear"
         return cls(definition["server_slots_base"], definition["server_slots_growth_increment"] if linear else None)
 
-    def slots(self, wanted: int, there: int) -> int:
-        """Return how many slots a backend with `there` slots needs for `wanted` endpoints."""
-        size = max(there, self.base)
-        if wanted < self.base:
+    def slots(self, endpoints: int, slots: int) -> int:
+        """Return how many slots a backend that has `slots` slots needs for a number of endpoints."""
+        size = max(slots, self.base)
+        if endpoints < self.base:
             return self.base
         if self.increment:
-            is_unfit = wanted >= size or wanted + self.increment <= size
-            return wanted + self.increment - wanted % self.increment if is_unfit else size
-        while size < wanted:
+            is_unfit = endpoints >= size or endpoints + self.increment <= size
+            return endpoints + self.increment - endpoints % self.increment if is_unfit else size
+        while size < endpoints:
             size *= 2
-        while size // 2 >= self.base and size // 2 > wanted:
+        while size // 2 >= self.base and size // 2 > endpoints:
             size //= 2
         return size
 
 
-def assigned(servers: Iterable[Server], wanted: Iterable[ServiceEndpoint], growth: Growth) -> list[Server]:
-    """Return the servers of a backend that serves the endpoints `wanted`. Servers that do not change are the same objects."""
-    slots, left = list(servers), dict.fromkeys(wanted)
-    missing = growth.slots(len(left), len(slots)) - len(slots)
-    slots += _new_slots(slots, missing)
-    leaving, free = [], []
-    for place, server in enumerate(slots):
-        if is_free(server):
-            free.append(place)
-        elif endpoint(server) in left:
-            del left[endpoint(server)]
-        else:
-            leaving.append(place)
-    taken = dict(zip([*leaving, *free], left, strict=False))
-    for place in leaving:
-        slots[place] = serving(slots[place], taken[place]) if place in taken else freed(slots[place])
-    for place in free:
-        if place in taken:
-            slots[place] = serving(slots[place], taken[place])
-    still_free = [place for place, server in enumerate(slots) if is_free(server)]
-    surplus = set(still_free[missing:]) if missing < 0 else set()
-    return [server for place, server in enumerate(slots) if place not in surplus]
-
-
-def _new_slots(slots: Collection[Server], count: int) -> list[Server]:
+def assign_endpoints(servers: Iterable[Server], endpoints: Iterable[ServiceEndpoint], growth: Growth) -> list[Server]:
+    """Return the servers of a backend that serves exactly these endpoints. Servers that do not change are the same objects."""
+    slots, unserved = list(servers), dict.fromkeys(endpoints)
+    size = growth.slots(len(unserved), len(slots))
+    surplus = max(len(slots) - size, 0)
     names = {server["name"] for server in slots}
-    new: list[Server] = []
-    while len(new) < count:
+    while len(slots) < size:
         name = "SRV_" + "".join(secrets.choice(_LETTERS) for _ in range(5))
         if name not in names:
             names.add(name)
-            new.append(freed({"name": name, "check": "enabled", "weight": 128}))
-    return new
+            slots.append(free_slot({"name": name, "check": "enabled", "weight": 128}))
+    leaving, free = [], []
+    for index, server in enumerate(slots):
+        if is_free(server):
+            free.append(index)
+        elif endpoint(server) in unserved:
+            del unserved[endpoint(server)]
+        else:
+            leaving.append(index)
+    assignments = dict(zip([*leaving, *free], unserved, strict=False))
+    for index in leaving:
+        if index not in assignments:
+            slots[index] = free_slot(slots[index])
+    for index, served in assignments.items():
+        slots[index] = serve_endpoint(slots[index], served)
+    still_free = [index for index, server in enumerate(slots) if is_free(server)]
+    removed = set(still_free[-surplus:]) if surplus else set()
+    return [server for index, server in enumerate(slots) if index not in removed]
 
 
 def endpoint(server: Server) -> ServiceEndpoint:
@@ -105,11 +100,11 @@ def is_free(server: Server) -> bool:
     return endpoint(server) == PLACEHOLDER and server.get("maintenance") == "enabled"
 
 
-def freed(server: Server) -> Server:
+def free_slot(server: Server) -> Server:
     return {**server, "address": PLACEHOLDER.address, "port": PLACEHOLDER.port, "maintenance": "enabled"}
 
 
-def serving(server: Server, served: ServiceEndpoint) -> Server:
+def serve_endpoint(server: Server, served: ServiceEndpoint) -> Server:
     # Preserve other members, which an operator may have set.
     members = {name: value for name, value in server.items() if name not in ("maintenance", "port")}
     return {**members, "address": served.address, "check": "enabled"} | ({"port": served.port} if served.port else {})
@@ -134,29 +129,35 @@ class DesiredBackend:
         return set(self.endpoints or ()) == set(other.endpoints or ()) and replace(self, endpoints=other.endpoints) == other
 
     def apply(self, editor: Editor, document: Document) -> Document:
-        """Return the edited document, or the same object if nothing changes. Raises BadValue, and what the editor raises."""
+        """Return the document with the backend in this state. Return the same object if nothing changes.
+
+        Raises BadValue, and what the editor raises.
+        """
         if self.endpoints is None:
             return without_service(editor, document, self.name, self.growth)
         return with_service(editor, document, self.name, self.endpoints, self.growth, defaults=self.defaults)
 
 
 def with_service(
-    editor: Editor, document: Document, name: str, wanted: Iterable[ServiceEndpoint], growth: Growth, *, defaults: str | None = None
+    editor: Editor, document: Document, name: str, endpoints: Iterable[ServiceEndpoint], growth: Growth, *, defaults: str | None = None
 ) -> Document:
-    """Return a document whose backend has these endpoints, or the same object if nothing changes. Raises as `DesiredBackend.apply`."""
+    """Return the document with a backend that serves exactly these endpoints. Return the same object if nothing changes.
+
+    Raises BadValue, and what the editor raises.
+    """
     if not _NAME.fullmatch(name):
         raise BadValue(f"{name!r} cannot be the name of a backend")
-    wanted = list(wanted)
-    for address, port in wanted:
+    endpoints = list(endpoints)
+    for address, port in endpoints:
         if not _ADDRESS.fullmatch(address) or not (port is None or 0 < port < 65536):
             raise BadValue(f"{address!r}, port {port}, cannot be where a server is")
     backends, servers = editor.resources["backends"], editor.resources["servers"]
     parent = (backends, name)
     if document.find("backend", name) is None:
         document = editor.create(document, backends, None, {"name": name} | ({"from": defaults} if defaults else {}))
-    there = editor.list_objects(document, servers, parent)
-    slots = assigned(there, wanted, growth)
-    return document if slots == there else editor.replace_all(document, servers, parent, slots)
+    before = editor.list_objects(document, servers, parent)
+    after = assign_endpoints(before, endpoints, growth)
+    return document if after == before else editor.replace_all(document, servers, parent, after)
 
 
 def without_service(editor: Editor, document: Document, name: str, growth: Growth) -> Document:

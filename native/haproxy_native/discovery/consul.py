@@ -29,7 +29,7 @@ Ask = Callable[[str, str], Awaitable[str]]
 
 
 class BlockingQueries:
-    """Reports changes early, with an open blocking query for each path. The agent answers it when something has changed.
+    """Reports changes early. For each path, a blocking query is open, which the agent answers when something has changed.
 
     An answer only brings the next poll forward. Regular polls notice every change, even if the agent answers too early, too late or never.
     A failed query is repeated after `retry` seconds. The first answer after a failure counts as a change.
@@ -58,7 +58,7 @@ class BlockingQueries:
     async def _watch(self, path: str) -> None:
         index = ""
         while True:
-            asked, known = time.monotonic(), index
+            began, known = time.monotonic(), index
             try:
                 index = await self._ask(path, known)
             except SourceFailed:
@@ -67,7 +67,7 @@ class BlockingQueries:
                 continue
             if index != known:
                 self._changed.set()
-            blocks = index and (index != known or time.monotonic() - asked > OPEN / 2)
+            blocks = index and (index != known or time.monotonic() - began > OPEN / 2)
             await asyncio.sleep(BETWEEN if blocks else OPEN)
 
 
@@ -87,30 +87,29 @@ class Consul:
         self.prefix = f"consul-backend-{definition['address']}-{definition['port']}-"
         self._timeout = min(LONGEST, max(SHORTEST, float(definition["retry_timeout"])))
         # Whether the last poll has succeeded.
-        self._settled = False
-        self._asking = asyncio.Semaphore(AT_ONCE)
-        self._watch = BlockingQueries(self._index, (CATALOGUE, CHECKS), float(definition["retry_timeout"]))
+        self._has_succeeded = False
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._watch = BlockingQueries(self._query_index, (CATALOGUE, CHECKS), float(definition["retry_timeout"]))
         self._client: httpx2.AsyncClient | None = None
 
     async def poll(self) -> ServiceCatalog:
         """Return the services. Raises SourceFailed."""
+        regexp = self.definition.get("service_name_regexp")
         try:
-            found = await self._poll()
+            listed = await self._get(
+                CATALOGUE, {"filter": f"ServiceName matches {json.dumps(regexp, ensure_ascii=False)}"} if regexp else {}
+            )
+            if not isinstance(listed, Mapping):
+                raise SourceFailed(f"{CATALOGUE}: the answer is not a list of services")
         except SourceFailed:
-            self._settled = False
+            self._has_succeeded = False
             raise
-        self._settled = not found.unknown
-        return found
-
-    async def _poll(self) -> ServiceCatalog:
-        wanted = self.definition.get("service_name_regexp")
-        listed = await self._get(CATALOGUE, {"filter": f"ServiceName matches {json.dumps(wanted, ensure_ascii=False)}"} if wanted else {})
-        if not isinstance(listed, Mapping):
-            raise SourceFailed(f"{CATALOGUE}: the answer is not a list of services")
         names = [str(name) for name in listed if self._admits(str(name))]
-        answers = await asyncio.gather(*map(self._endpoints, names))
-        unknown = {name: answer for name, answer in zip(names, answers, strict=True) if isinstance(answer, str)}
-        return ServiceCatalog({name: answer for name, answer in zip(names, answers, strict=True) if not isinstance(answer, str)}, unknown)
+        answers = dict(zip(names, await asyncio.gather(*map(self._endpoints, names)), strict=True))
+        known = {name: answer for name, answer in answers.items() if not isinstance(answer, str)}
+        unknown = {name: answer for name, answer in answers.items() if isinstance(answer, str)}
+        self._has_succeeded = not unknown
+        return ServiceCatalog(known, unknown)
 
     async def wait_for_change(self, seconds: float) -> None:
         await self._watch.wait_for_change(seconds)
@@ -121,10 +120,14 @@ class Consul:
             await self._client.aclose()
 
     def _admits(self, name: str) -> bool:
-        # Apply the expression here too, since an agent that does not support filters lists every service.
         definition = self.definition
-        if name == OWN or not _matches(definition.get("service_name_regexp"), name):
+        if name == OWN:
             return False
+        # An agent that does not support filters lists every service. Consul has Go's syntax of regular expressions: if Python cannot
+        # compile an expression, only Consul applies it.
+        with suppress(re.error):
+            if (regexp := definition.get("service_name_regexp")) is not None and not re.search(regexp, name):
+                return False
         if definition.get("service_allowlist"):
             return name in definition["service_allowlist"]
         return name not in definition.get("service_denylist", ())
@@ -132,7 +135,7 @@ class Consul:
     async def _endpoints(self, service: str) -> tuple[ServiceEndpoint, ...] | str:
         """Return the endpoints of one service, or why they are unknown."""
         try:
-            async with self._asking:
+            async with self._slots:
                 entries = await self._get(f"/v1/health/service/{quote(service, safe='')}", {})
             return endpoints(entries, self.definition["health_check_policy"], self.definition.get("health_check_policy_min", 0))
         except SourceFailed as error:
@@ -141,25 +144,29 @@ class Consul:
             return f"/v1/health/service/{service}: the answer is not a list of instances ({type(error).__name__}: {error})"
 
     async def _get(self, path: str, parameters: Mapping[str, str]) -> Any:
-        answer = await self._answer(path, {**parameters, **({} if self._settled else {"consistent": ""})}, self._timeout)
+        answer = await self._query(path, {**parameters, **({} if self._has_succeeded else {"consistent": ""})}, self._timeout)
         try:
             return answer.json()
         except ValueError as error:
             raise SourceFailed(f"{path}: {error}") from error
 
-    async def _index(self, path: str, known: str) -> str:
-        """Return the index of a path. With a known index, the agent answers when the index changes, or after OPEN seconds."""
+    async def _query_index(self, path: str, known: str) -> str:
+        """Return the index of a path; empty if the answer has none. If an index is `known`, the agent answers when it changes.
+
+        The agent answers after OPEN seconds at the latest.
+        """
         blocking = {"index": known, "wait": f"{OPEN:g}s"} if known else {}
-        index: str = (await self._answer(path, {"filter": NONE, **blocking}, self._timeout + 2 * OPEN)).headers.get("X-Consul-Index", "")
+        answer = await self._query(path, {"filter": NONE, **blocking}, self._timeout + 2 * OPEN)
+        index: str = answer.headers.get("X-Consul-Index", "")
         return "" if index == "0" else index
 
-    async def _answer(self, path: str, parameters: Mapping[str, str], seconds: float) -> "httpx2.Response":
+    async def _query(self, path: str, parameters: Mapping[str, str], seconds: float) -> "httpx2.Response":
         import httpx2
 
         namespace = {"ns": self.definition["namespace"]} if self.definition.get("namespace") else {}
         try:
             async with asyncio.timeout(seconds):
-                answer = await self._opened().get(path, params={**parameters, **namespace})
+                answer = await self._open_client().get(path, params={**parameters, **namespace})
         except TimeoutError:
             raise SourceFailed(f"{path}: no answer within {seconds:g} seconds") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
@@ -170,7 +177,7 @@ class Consul:
             raise SourceFailed(f"{path}: the cluster has no leader")
         return answer
 
-    def _opened(self) -> "httpx2.AsyncClient":
+    def _open_client(self) -> "httpx2.AsyncClient":
         import httpx2
 
         if self._client is None:
@@ -190,19 +197,12 @@ class Consul:
 
 def endpoints(entries: Sequence[Mapping[str, Any]], policy: str, least: int) -> tuple[ServiceEndpoint, ...]:
     """Return the endpoints in an answer of /v1/health/service that the policy accepts. `least`: the passing checks that `min` requires."""
-    found: dict[ServiceEndpoint, None] = {}
+    accepted: dict[ServiceEndpoint, None] = {}
     for entry in entries:
         checks, service = entry.get("Checks") or [], entry["Service"]
         passing = sum(check["Status"] == "passing" for check in checks)
         allowed: dict[str, bool] = {"none": True, "any": passing > 0, "all": 0 < passing == len(checks), "min": passing >= max(least, 1)}
         if allowed[policy]:
-            found[ServiceEndpoint(str(service.get("Address") or entry["Node"]["Address"]), int(service.get("Port") or 0) or None)] = None
-    return tuple(found)
-
-
-def _matches(expression: str | None, name: str) -> bool:
-    # Consul has Go's syntax. If Python cannot compile an expression, only Consul applies it.
-    try:
-        return expression is None or re.search(expression, name) is not None
-    except re.error:
-        return True
+            address, port = service.get("Address") or entry["Node"]["Address"], int(service.get("Port") or 0)
+            accepted[ServiceEndpoint(str(address), port or None)] = None
+    return tuple(accepted)

@@ -9,7 +9,6 @@ import json
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +46,7 @@ def check_definition(definition: Mapping[str, Any], member: str) -> None:
                 raise BadValue(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}") from None
 
 
-def completed(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:
+def complete_definition(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:
     """Return a definition with its id, with defaults and minimums applied, sorted, and without empty members. Raises BadRequest."""
     definition = {name: value for name, value in body.items() if value not in (None, "", []) and name != STATUS} | {"id": identity}
     definition.setdefault("server_slots_growth_type", "exponential")
@@ -103,17 +102,17 @@ log = logging.getLogger(__name__)
 class DefinitionRow:
     """What the database stores about a definition."""
 
-    # The backends that it has created, sorted.
+    # The backends that the definition has created, sorted.
     backends: tuple[str, ...] = ()
-    # The caller that created or last replaced it through the API. Has no name if unknown.
+    # The caller that created or last replaced the definition through the API. An unknown caller has no name.
     creator: Initiator = field(default_factory=Initiator)
 
 
 class DiscoveryTable:
     """The rows of all definitions, in memory and in the database.
 
-    Writes are queued. If a crash loses one, the creator of the definition is unknown, as if somebody had written the definition into the
-    file, and a service that vanishes while the server is down leaves its servers in the backend.
+    Writes are queued. If a crash loses a write, the creator of the definition is unknown, as if somebody had added the definition to the
+    file by hand. A service that then vanishes while the server is down leaves its servers in the backend.
     """
 
     def __init__(self, database: Database) -> None:
@@ -122,7 +121,7 @@ class DiscoveryTable:
         self._database = database
         self._known: dict[str, DefinitionRow] = {}
         try:
-            self._known = database.read(_read)
+            self._known = database.read(_read_rows)
         except Unusable as error:
             log.warning("reading the table of service discovery failed: %s", error)
 
@@ -145,20 +144,20 @@ class DiscoveryTable:
     def _set(self, definition: str, **members: Any) -> None:
         former = self._known.get(definition, DefinitionRow())
         row = replace(former, **members)
+
+        def store(state: State) -> None:
+            with state.transaction(is_synced=False):
+                if row == DefinitionRow():
+                    state.execute("DELETE FROM discovery WHERE definition = ?", (definition,))
+                else:
+                    values = (definition, json.dumps(row.backends), json.dumps(row.creator.as_dict()))
+                    state.execute("INSERT OR REPLACE INTO discovery VALUES (?, ?, ?)", values)
+
         if row != former:
             self._known[definition] = row
-            self._database.post(partial(_store, definition, row))
+            self._database.post(store)
 
 
-def _read(state: State) -> dict[str, DefinitionRow]:
+def _read_rows(state: State) -> dict[str, DefinitionRow]:
     rows = state.execute("SELECT definition, backends, creator FROM discovery").fetchall()
     return {name: DefinitionRow(tuple(json.loads(backends)), Initiator.from_dict(json.loads(creator))) for name, backends, creator in rows}
-
-
-def _store(definition: str, row: DefinitionRow, state: State) -> None:
-    with state.transaction(is_synced=False):
-        if row == DefinitionRow():
-            state.execute("DELETE FROM discovery WHERE definition = ?", (definition,))
-        else:
-            values = (definition, json.dumps(row.backends), json.dumps(row.creator.as_dict()))
-            state.execute("INSERT OR REPLACE INTO discovery VALUES (?, ?, ?)", values)

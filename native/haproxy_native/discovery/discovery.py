@@ -1,7 +1,7 @@
 """Manage the definitions of all sources, and run a poller for each enabled one.
 
-A definition acts with the present rights of its creator. It is not polled if the server is read-only, or if roles exist and its creator
-is unknown. Its status then has the reason.
+A definition acts with the current rights of its creator. Its source is not polled if the server is read-only, or if roles exist and the
+creator is unknown. The status of the definition then contains the reason.
 """
 
 import logging
@@ -17,7 +17,7 @@ from typing import Any, Self
 from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.consul import Consul
-from haproxy_native.discovery.definitions import STATUS, Definition, DefinitionStore, DiscoveryTable, check_definition, completed
+from haproxy_native.discovery.definitions import STATUS, Definition, DefinitionStore, DiscoveryTable, check_definition, complete_definition
 from haproxy_native.discovery.poller import STOPPED, Poller, Source
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.disk.directories import Directory
@@ -42,9 +42,9 @@ class DefinitionAuthors:
     halted: str = ""
 
     def author(self, identity: str) -> Author:
-        """Return the creator of a definition with its present rights.
+        """Return the creator of a definition, with the creator's current rights.
 
-        Raises Forbidden if roles exist and the creator is unknown or has no role any more.
+        Raises Forbidden if roles exist, and the creator is unknown or no longer has a role.
         """
         creator = self.table.creator(identity)
         if creator == NOBODY and self.rights_of(creator.group, creator.name) is not None:
@@ -63,9 +63,9 @@ class Definitions:
         self._pollers: dict[str, Poller] = {}
 
     def start(self) -> None:
-        """Read the file and start the pollers. If the file cannot be read, log that; the next call that needs it tries again."""
+        """Read the file and start the pollers. If that fails, log the error; the next call that needs the file tries again."""
         try:
-            self._all()
+            self._load()
         except NativeError as error:
             log.error("no service discovery with %s: %s", self.kind, error)
 
@@ -74,7 +74,7 @@ class Definitions:
             await self._stop(identity)
 
     def list_all(self) -> list[Definition]:
-        return [self.get(identity) for identity in sorted(self._all())]
+        return [self.get(identity) for identity in sorted(self._load())]
 
     def get(self, identity: str) -> Definition:
         """Return a definition, with the status of its poller. Raises NotFound."""
@@ -87,8 +87,8 @@ class Definitions:
 
     def create(self, body: Mapping[str, Any], author: Author) -> Definition:
         """Create a definition with a new id. Raises BadRequest."""
-        known = self._all()
-        definition = completed(body, str(uuid.uuid4()), consul=self.kind == "consul")
+        known = self._load()
+        definition = complete_definition(body, str(uuid.uuid4()), consul=self.kind == "consul")
         self._save({**known, definition["id"]: definition})
         self._authors.table.set_creator(definition["id"], Initiator.from_author(author))
         self._poll(definition)
@@ -102,16 +102,16 @@ class Definitions:
     def adopt(self, body: Mapping[str, Any]) -> None:
         """Add a definition of another installation under its own id. Raises BadRequest and BadValue."""
         check_definition(body, self._store.member)
-        known = self._all()
-        definition = completed(body, str(body.get("id") or uuid.uuid4()), consul=self.kind == "consul")
+        known = self._load()
+        definition = complete_definition(body, str(body.get("id") or uuid.uuid4()), consul=self.kind == "consul")
         self._save({**known, definition["id"]: definition})
         self._poll(definition)
 
     async def replace(self, identity: str, body: Mapping[str, Any], author: Author) -> Definition:
         """Replace a definition, which then acts with the rights of `author`. Raises NotFound and BadRequest."""
         self._find(identity)
-        definition = completed(body, identity, consul=self.kind == "consul")
-        self._save({**self._all(), identity: definition})
+        definition = complete_definition(body, identity, consul=self.kind == "consul")
+        self._save({**self._load(), identity: definition})
         self._authors.table.set_creator(identity, Initiator.from_author(author))
         await self._stop(identity)
         self._poll(definition)
@@ -120,48 +120,45 @@ class Definitions:
     async def delete(self, identity: str) -> None:
         """Delete a definition, but not its backends and their servers. Raises NotFound."""
         self._find(identity)
-        left = self._authors.table.backends(identity)
-        self._save({name: definition for name, definition in self._all().items() if name != identity})
+        backends = self._authors.table.backends(identity)
+        self._save({name: definition for name, definition in self._load().items() if name != identity})
         await self._stop(identity)
         self._authors.table.forget(identity)
-        if left:
-            log.warning(
-                "%s definition %s is deleted; its backends stay until you delete them: %s",
-                self.kind,
-                identity,
-                ", ".join(left),
-            )
+        if backends:
+            names = ", ".join(backends)
+            log.warning("%s definition %s is deleted; its backends stay until you delete them: %s", self.kind, identity, names)
 
     def refuse_renaming(self, object_: str) -> None:
-        """Raise Conflict if a definition names the object, or would create it again after it is renamed."""
-        for identity, definition in self._all().items():
-            place = f"{self.kind} definition {identity}"
+        """Raise Conflict if a definition refers to an object, or would create the object again after a renaming."""
+        for identity, definition in self._load().items():
+            title = f"{self.kind} definition {identity}"
             if any(within(object_, spelled("backend", name)) for name in self._authors.table.backends(identity)):
                 raise Conflict(
-                    f"{object_} is updated by the {place}, which would create it again; delete the definition first, or rename the service"
+                    f"{object_} is updated by the {title}, which would create it again; delete the definition first, or rename the service"
                 )
             if (name := definition.get("defaults")) and object_ == spelled("defaults", name):
                 remedy = "remove `defaults` from the definition, rename, and set `defaults` to the new name"
-                raise Conflict(f"{object_} is used by the {place}; {remedy}")
+                raise Conflict(f"{object_} is used by the {title}; {remedy}")
 
     @property
     def backends(self) -> dict[str, str]:
         """The backends that definitions update, each with a description of its definition."""
-        return {name: f"{self.kind} definition {identity}" for identity in self._all() for name in self._authors.table.backends(identity)}
+        return {name: f"{self.kind} definition {identity}" for identity in self._load() for name in self._authors.table.backends(identity)}
 
     def _find(self, identity: str) -> Definition:
-        if (definition := self._all().get(identity)) is None:
+        if (definition := self._load().get(identity)) is None:
             raise NotFound("instance not found")
         return definition
 
-    def _all(self) -> dict[str, Definition]:
+    def _load(self) -> dict[str, Definition]:
+        """Return all definitions by id. The first call reads the file and starts the pollers."""
         if self._known is None:
-            read = [
-                completed(definition, definition.get("id") or str(uuid.uuid4()), consul=self.kind == "consul")
+            definitions = [
+                complete_definition(definition, definition.get("id") or str(uuid.uuid4()), consul=self.kind == "consul")
                 for definition in self._store.read()
             ]
-            self._known = {definition["id"]: definition for definition in read}
-            for definition in read:
+            self._known = {definition["id"]: definition for definition in definitions}
+            for definition in definitions:
                 self._poll(definition)
         return self._known
 
@@ -184,7 +181,7 @@ class Definitions:
 
 
 class Discovery:
-    """Polls the sources of all definitions within `async with`. `rights_of` returns the present rights of a definition's creator."""
+    """Polls the sources of all definitions within `async with`. `rights_of` returns the current rights of a caller."""
 
     def __init__(self, engine: Engine, editor: Editor, storage: Directory, rights_of: RightsOf = lambda group, name: None) -> None:
         table = DiscoveryTable(engine.database)
@@ -197,7 +194,7 @@ class Discovery:
         }
 
     def list_stored_names(self, object_: str) -> list[str]:
-        """Return nothing, since discovery stores nothing under object names. Raises Conflict as `refuse_renaming`."""
+        """Return an empty list, since discovery stores nothing under object names. Raises what `refuse_renaming` raises."""
         for kind in self.kinds.values():
             kind.refuse_renaming(object_)
         return []
@@ -205,11 +202,11 @@ class Discovery:
     @property
     def backends(self) -> dict[str, str]:
         """The backends that definitions update, each with a description of its definition. Skips definitions that cannot be read."""
-        found: dict[str, str] = {}
+        backends: dict[str, str] = {}
         for kind in self.kinds.values():
             with suppress(NativeError):
-                found |= kind.backends
-        return found
+                backends |= kind.backends
+        return backends
 
     def list_uses(self, object_: str) -> list[str]:
         """Return a list with the description of the definition that updates a backend. Empty for any other object."""

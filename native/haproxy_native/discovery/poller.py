@@ -90,7 +90,13 @@ class Poller:
         self._background = Background(name)
 
     def start(self) -> None:
-        self._background.begin(self._run())
+        async def run() -> None:
+            self._next = time.time() + self.interval
+            await asyncio.sleep(self.interval)
+            while True:
+                await self.round()
+
+        self._background.begin(run())
 
     async def stop(self) -> None:
         """Stop polling. A change that is being committed is completed first."""
@@ -101,12 +107,6 @@ class Poller:
     def status(self) -> dict[str, Any]:
         """The state, the last success and the last error; empty before the first poll."""
         return {**self._status, "next_try": moment(self._next)} if self._status else {}
-
-    async def _run(self) -> None:
-        self._next = time.time() + self.interval
-        await asyncio.sleep(self.interval)
-        while True:
-            await self.round()
 
     async def round(self) -> None:
         """Poll once, and wait until the next poll is due."""
@@ -126,45 +126,40 @@ class Poller:
         try:
             author = self._author()
         except Forbidden as error:
-            self._stopped(str(error))
+            self._failures = 0
+            if self._status.get("state") != STOPPED:
+                log.warning("%s has stopped: %s", self.name, error)
+            self._status |= {"state": STOPPED, "last_error": str(error), "last_error_at": moment(time.time())}
             return
         self._failures += 1
         try:
-            found = await self.source.poll()
-            troubles, reload_id = await self._apply(self.source, found, author)
+            catalog = await self.source.poll()
+            errors, reload_id = await self._apply(self.source, catalog, author)
         except (SourceFailed, NativeError, OSError) as error:
-            self._failed(str(error) or type(error).__name__)
+            self._record_failure(str(error) or type(error).__name__)
+            return
         except Exception as error:
             log.exception("%s", self.name)
-            self._failed(f"unexpected failure: {type(error).__name__}: {error}")
-        else:
-            self._failures = 0
-            self._succeeded(found, troubles, reload_id)
-
-    def _succeeded(self, found: ServiceCatalog, troubles: list[str], reload_id: str | None) -> None:
-        if (former := self._status.get("state")) in _SILENT and not troubles:
+            self._record_failure(f"unexpected failure: {type(error).__name__}: {error}")
+            return
+        self._failures = 0
+        if (former := self._status.get("state")) in _SILENT and not errors:
             log.info("%s %s", self.name, _SILENT[former])
         self._status |= {
             "state": "working",
             "last_success": moment(time.time()),
-            "services": len(found.services) + len(found.unknown),
-            "servers": sum(map(len, found.services.values())),
+            "services": len(catalog.services) + len(catalog.unknown),
+            "servers": sum(map(len, catalog.services.values())),
         }
         if reload_id:
             self._status["reload_id"] = reload_id
-        if troubles:
-            self._failed("; ".join(troubles))
+        if errors:
+            self._record_failure("; ".join(errors))
 
-    def _stopped(self, text: str) -> None:
-        self._failures = 0
-        if self._status.get("state") != STOPPED:
-            log.warning("%s has stopped: %s", self.name, text)
-        self._status |= {"state": STOPPED, "last_error": text, "last_error_at": moment(time.time())}
-
-    def _failed(self, text: str) -> None:
+    def _record_failure(self, text: str) -> None:
         text = _CHANGING.sub("", text)
-        known = self._status.get("state") == "failing" and self._status.get("last_error") == text
-        log.log(logging.DEBUG if known else logging.WARNING, "%s: %s; next attempt in %g s", self.name, text, self._pause)
+        is_same = self._status.get("state") == "failing" and self._status.get("last_error") == text
+        log.log(logging.DEBUG if is_same else logging.WARNING, "%s: %s; next attempt in %g s", self.name, text, self._pause)
         self._status |= {"state": "failing", "last_error": text, "last_error_at": moment(time.time())}
 
 

@@ -8,10 +8,9 @@ reports the same endpoints for a refused backend, it is retried less and less of
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import reduce
 from typing import ClassVar
 
 from haproxy_native.discovery.backends import DesiredBackend, Growth
@@ -54,8 +53,8 @@ class Refusals:
         times = known.times + 1 if known and known.backend.is_same(backend) else 1
         self._known[backend.name] = RefusedBackend(backend, text, times, self._clock() + until_retry(interval, times))
 
-    def settle(self, backend: DesiredBackend) -> None:
-        """Forget the refusals of a backend that was accepted."""
+    def forget(self, backend: DesiredBackend) -> None:
+        """Delete the refusals of a backend, since a commit has accepted it."""
         self._known.pop(backend.name, None)
 
 
@@ -78,7 +77,9 @@ class Reconciled:
     def apply(self, document: Document) -> Document:
         if self.after is not None and document is self.before:
             return self.after
-        return reduce(lambda now, backend: backend.apply(self.editor, now), self.desired, document)
+        for backend in self.desired:
+            document = backend.apply(self.editor, document)
+        return document
 
 
 class Reconciler:
@@ -98,18 +99,27 @@ class Reconciler:
         """
         author = Author("discovery " + source.prefix.rstrip("-"), rights=creator.rights)
         async with self._lock:
-            known = set(self._table.backends(definition["id"]))
-            desired = _desired(definition, source.prefix, services, known)
-            there = {backend.name for backend in desired if backend.endpoints is not None}
-            self._table.set_backends(definition["id"], known | there)
+            former = set(self._table.backends(definition["id"]))
+            growth, defaults = Growth.from_definition(definition), definition.get("defaults")
+            # First the backends of all services with known endpoints, and then those of services that are gone.
+            desired = [
+                DesiredBackend(source.prefix + service, endpoints, growth, defaults)
+                for service, endpoints in sorted(services.services.items())
+            ]
+            current = {backend.name for backend in desired}
+            vanished = former - current - {source.prefix + service for service in services.unknown}
+            desired += [DesiredBackend(name, None, growth) for name in sorted(vanished)]
+            self._table.set_backends(definition["id"], former | current)
             errors, reload_id = await self._commit(desired, definition["retry_timeout"], author)
-            gone = {backend.name for backend in desired if backend.endpoints is None and backend.name not in errors}
-            self._table.set_backends(definition["id"], (known | there) - gone)
+            self._table.set_backends(definition["id"], (former | current) - (vanished - errors.keys()))
         problems = [f"{name}: {text}" for name, text in {**services.unknown, **errors}.items()]
         return problems, reload_id
 
     async def _commit(self, desired: Sequence[DesiredBackend], interval: float, author: Author) -> tuple[dict[str, str], str | None]:
-        """Commit the backends together, or each alone if that is refused. Return errors by backend, and the id of a needed reload."""
+        """Commit the backends together. If the commit is refused, commit each backend alone.
+
+        Return (errors by backend, id of the last reload that the commits need).
+        """
         errors, together = await self._prepare(desired)
         if len(together.desired) > 1:
             with suppress(Refused, Forbidden):
@@ -151,13 +161,5 @@ class Reconciler:
         """Commit, and return the id of the reload if one is needed. Raises Refused and Forbidden."""
         outcome = await self.engine.amend([change], author=author)
         for backend in change.desired:
-            self._refusals.settle(backend)
+            self._refusals.forget(backend)
         return outcome.reload_id
-
-
-def _desired(definition: Definition, prefix: str, found: ServiceCatalog, known: Iterable[str]) -> list[DesiredBackend]:
-    """Return the desired backends of all services, and then those of services that are gone. Skips services with unknown endpoints."""
-    growth, defaults = Growth.from_definition(definition), definition.get("defaults")
-    there = [DesiredBackend(prefix + service, endpoints, growth, defaults) for service, endpoints in sorted(found.services.items())]
-    vanished = set(known) - {backend.name for backend in there} - {prefix + service for service in found.unknown}
-    return [*there, *(DesiredBackend(name, None, growth) for name in sorted(vanished))]

@@ -71,10 +71,10 @@ def write_atomically(
     durable: bool = True,
     system: Any = os,
 ) -> None:
-    """Create or replace a file. Raises OSError with the former content in place.
+    """Create or replace a file. Raises OSError; the file then has its former content.
 
-    The file gets the owner and group of `like`, as far as this process may set them, and the mode of `like` without execute permission. A
-    given `mode` takes precedence; without either the mode is 0600. A `durable` write is on disk when this returns.
+    The file gets the owner and group of `like`, as far as this process may set them. Its mode is `mode`. Without `mode`, it is the mode of
+    `like` without execute permission. Without both, it is 0600. A `durable` write is on disk when this returns.
     """
     try:
         draft = DraftFile(path.with_name(f".{path.name}.{uuid.uuid4()}"), system)
@@ -102,37 +102,34 @@ def mode_like(path: Path | None) -> int:
 
 
 def _set_owner_and_mode(handle: int, like: Path | None, mode: int, system: Any) -> None:
-    """Set owner and mode. The mode comes last, since a change of the owner clears bits of it."""
+    """Set owner and group to those of `like`, as far as this process may, and then the mode: a change of the owner clears bits of it."""
     with suppress(OSError):
         if like:
-            wanted, own = like.stat(), os.fstat(handle)
-            if wanted.st_gid != own.st_gid:
+            model, own = like.stat(), os.fstat(handle)
+            if model.st_gid != own.st_gid:
                 with suppress(OSError):
-                    system.fchown(handle, -1, wanted.st_gid)
-            if wanted.st_uid != own.st_uid:
-                system.fchown(handle, wanted.st_uid, -1)
+                    system.fchown(handle, -1, model.st_gid)
+            if model.st_uid != own.st_uid:
+                system.fchown(handle, model.st_uid, -1)
     system.fchmod(handle, mode)
 
 
 def is_draft(name: str) -> bool:
-    """Return whether this is the name of a draft."""
     return _DRAFT.fullmatch(name) is not None
 
 
 def remove_drafts(directory: Path, name: str = "") -> None:
-    """Delete drafts in a directory that no process has locked. `name`: the file whose drafts to delete; empty for all. Raises nothing."""
+    """Delete the drafts in a directory that no process has locked. Ignores errors.
+
+    `name`: the name of the file whose drafts are deleted; empty for the drafts of all files.
+    """
     with suppress(OSError):
         for entry in list(os.scandir(directory)):
             draft = _DRAFT.fullmatch(entry.name)
             if draft and name in ("", draft[1]):
-                with suppress(OSError):
-                    _remove_unlocked(Path(entry.path))
-
-
-def _remove_unlocked(draft: Path) -> None:
-    with draft.open("rb") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        draft.unlink()
+                with suppress(OSError), open(entry.path, "rb") as handle:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.unlink(entry.path)
 
 
 def move(path: Path, target: Path) -> None:
@@ -160,7 +157,7 @@ Stamp = tuple[int, ...]
 
 
 def stamp(path: str | os.PathLike[str]) -> Stamp | None:
-    """Return a value that differs after every write and replacement of the file, or of a link on the way to it; None if it is missing."""
+    """Return a value that changes when the file, or a link that leads to the file, is written or replaced. Return None for no file."""
     try:
         status = os.stat(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""Numbered copies of former versions, `<file>.<version>`: the newest are kept, and each can be read by its version."""
+"""Store numbered copies of former versions of a file, `<file>.<version>`, and delete the oldest copies."""
 
 import re
 from contextlib import suppress
@@ -17,9 +17,9 @@ class Backups:
         self.directory = directory or file.parent
 
     def for_file(self, name: str) -> "Backups":
-        """Return the backups of another file of the configuration.
+        """Return the backups of the file with the path `name`; those of the main file if `name` is empty.
 
-        If a directory for backups was given, they are in a subdirectory, which has the name of the other file's directory.
+        If a directory for backups was given, the backups of another file are in its subdirectory with the name of that file's directory.
         """
         if not name:
             return self
@@ -33,7 +33,14 @@ class Backups:
         if self._own_directory:
             self.directory.mkdir(mode=0o750, parents=True, exist_ok=True)
         write_atomically(self._path(version), data, like=self.file)
-        for path in self._stored()[: -self.number]:
+        name = re.compile(rf"{re.escape(self.file.name)}\.(\d+)")
+        copies = []
+        for path in self.directory.iterdir():
+            with suppress(FileNotFoundError):
+                if match := name.fullmatch(path.name):
+                    copies.append((path.stat().st_mtime_ns, int(match[1]), path))
+        # The order of time counts, since a push without a version check may lower the version.
+        for _, _, path in sorted(copies)[: -self.number]:
             with suppress(FileNotFoundError):
                 path.unlink()
 
@@ -48,13 +55,3 @@ class Backups:
 
     def _path(self, version: int) -> Path:
         return self.directory / f"{self.file.name}.{version}"
-
-    def _stored(self) -> list[Path]:
-        """Return the copies, the oldest first, ordered by time: a push without a version check may lower the version."""
-        name = re.compile(rf"{re.escape(self.file.name)}\.(\d+)")
-        copies = []
-        for path in self.directory.iterdir():
-            with suppress(FileNotFoundError):
-                if match := name.fullmatch(path.name):
-                    copies.append((path.stat().st_mtime_ns, int(match[1]), path))
-        return [path for _, _, path in sorted(copies)]

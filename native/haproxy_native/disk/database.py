@@ -67,7 +67,7 @@ class SqliteConnection(sqlite3.Connection):
     """A connection that writes every text as UTF-8. HAProxy allows names that are not UTF-8; their bytes are written as escapes."""
 
     def __init__(self, path: Path) -> None:
-        """Open or create the database, and set mode 0600, even if a restored copy has another mode. Raises sqlite3.Error and OSError."""
+        """Open or create the database. Set mode 0600, since a restored database may have another mode. Raises sqlite3.Error and OSError."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.chmod(0o600)
@@ -96,16 +96,16 @@ class SqliteConnection(sqlite3.Connection):
             self.executescript(f"BEGIN IMMEDIATE; {'; '.join(made)}; COMMIT")
 
     def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
-        return super().execute(statement, [_in_utf_8(each) for each in values])
+        return super().execute(statement, [_as_utf_8(each) for each in values])
 
     def executemany(self, statement: str, rows: Any, /) -> sqlite3.Cursor:
-        return super().executemany(statement, [[_in_utf_8(each) for each in row] for row in rows])
+        return super().executemany(statement, [[_as_utf_8(each) for each in row] for row in rows])
 
     @contextmanager
     def transaction(self, *, is_synced: bool = True) -> Iterator[None]:
         """Commit what the body does, or undo it if the body raises.
 
-        With `is_synced`, the commit is on disk; else a loss of power may undo it.
+        With `is_synced`, the commit is on disk at the end. Without, a loss of power may undo the commit.
         """
         self.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
         self.execute("BEGIN IMMEDIATE")
@@ -154,7 +154,7 @@ class _Write(Generic[Result]):
     work: Work[Result]
     part: str = ""
     result: Result | None = None
-    # The error for which it was dropped, since a retry cannot avoid it.
+    # The error for which the write was dropped, since a retry cannot avoid the error.
     error: Exception | None = None
 
 
@@ -179,31 +179,39 @@ class Database:
     async def run(self, work: Work[Result]) -> Result:
         """Do work that reads, and return its result. Cancelling the caller does not cancel the work.
 
-        Raises Unusable for errors of SQLite and the disk. Other errors of the work are raised as they are.
+        Raises Unusable for errors of SQLite and the disk. Raises other errors of the work unchanged.
         """
         return await self._wait(partial(self._work, work))
 
     async def store(self, work: Work[Result]) -> Result:
         """Do work that writes, as `run` does.
 
-        Also raises Unusable if the writes that wait in memory cannot be written first, since they might overwrite this one later.
+        Also raises Unusable if writes wait in memory and cannot be written first, since they might overwrite this work's rows later.
         """
         return await self._wait(partial(self._work, work, writes=True))
 
     async def write(self, work: Work[Result], part: str = "", *, waits: bool = True) -> Result | None:
-        """Do a write and return its result; None if the write waits in memory, or was dropped because a retry could not succeed.
+        """Do a write and return its result. Return None if the write waits in memory, or was dropped because a retry could not succeed.
 
-        `part`: the part that writes. With `waits=False`, the write never waits: if it fails, it is dropped, and this raises Unusable.
+        `part`: the part that writes. With `waits=False`, a write that fails is dropped, and Unusable is raised.
         """
         return await self._wait(partial(self._write, work, part, waits=waits))
 
     async def catch_up(self, part: str = "") -> None:
-        """Write what waits in memory. Raises Unusable if the disk does not accept a write of this part, or by default of any part."""
-        await self._wait(partial(self._catch_up_with, part))
+        """Write what waits in memory. Raises Unusable if the disk does not accept a write of this part; if `part` is empty, of any part."""
+
+        def catch_up() -> None:
+            try:
+                self._carry_out(self._write_waiting)
+            except Unusable:
+                if any(part in ("", each.part) for each in self._waiting):
+                    raise
+
+        await self._wait(catch_up)
 
     @property
-    def trouble(self) -> str:
-        """What waits in memory, and why; empty if nothing does."""
+    def backlog(self) -> str:
+        """How many writes wait in memory, and why; empty if none do."""
         waiting = len(self._waiting)
         return f"{waiting} writes wait in memory: {self._reason}" if waiting else ""
 
@@ -215,7 +223,7 @@ class Database:
         return await asyncio.shield(running)
 
     def read(self, work: Work[Result]) -> Result:
-        """Do what `run` does, but block. Raises Unusable also for rows whose values are not valid."""
+        """Do work that reads, as `run` does, but block. Raises Unusable also if a stored value is invalid."""
         try:
             return self._submit(partial(self._work, work)).result()
         except (ValueError, TypeError, KeyError) as error:
@@ -249,7 +257,7 @@ class Database:
     def _work(self, work: Work[Result], *, writes: bool = False) -> Result:
         if self._waiting:
             try:
-                self._carry_out(self._catch_up)
+                self._carry_out(self._write_waiting)
             except Unusable as error:
                 if writes:
                     raise
@@ -261,13 +269,13 @@ class Database:
         own = _Write(work, part)
         self._waiting.append(own)
         try:
-            self._carry_out(self._catch_up)
+            self._carry_out(self._write_waiting)
         except Unusable as error:
             if not waits:
                 self._waiting.remove(own)
                 raise
             self._reason = str(error)
-            log.error("%s", self.trouble)
+            log.error("%s", self.backlog)
             self._try_again_later()
         if own.error and not waits:
             raise Unusable(f"a write to {self.directory / STATE} failed: {own.error!r}") from own.error
@@ -285,14 +293,7 @@ class Database:
         with suppress(Unusable):
             self._work(lambda _: None)
 
-    def _catch_up_with(self, part: str) -> None:
-        try:
-            self._carry_out(self._catch_up)
-        except Unusable:
-            if any(part in ("", each.part) for each in self._waiting):
-                raise
-
-    def _catch_up(self, state: State) -> None:
+    def _write_waiting(self, state: State) -> None:
         while self._waiting:
             first = self._waiting[0]
             try:
@@ -306,7 +307,7 @@ class Database:
 
     def _carry_out(self, work: Work[Result]) -> Result:
         try:
-            state = self._opened()
+            state = self._open()
             result = work(state)
         except (sqlite3.Error, OSError) as error:
             if _code(error) in _NEEDS_REOPENING:
@@ -314,18 +315,22 @@ class Database:
             raise self._unusable(error) from error
         if state.transactions >= _TURN:
             state.transactions = 0
-            self._submit_if_open(self._empty_log)
+            self._submit_if_open(self._checkpoint)
         return result
 
-    def _opened(self) -> State:
-        if self._is_copy and self._takes_writes():
-            self._close()
+    def _open(self) -> State:
+        """Open the database unless it is open, and create the declared tables. Returns a copy if the disk accepts no writes."""
+        if self._is_copy:
+            with suppress(OSError):
+                path_errors.check_space(self.directory, _LEAST)
+                if os.access(self.directory, os.W_OK):
+                    self._close()
         if self._state is None:
             self._created = 0
             try:
                 self._state = State(self.directory)
             except (sqlite3.Error, OSError) as error:
-                if _code(error) in _DAMAGED or (copy := self._copy()) is None:
+                if _code(error) in _DAMAGED or (copy := self._open_copy()) is None:
                     raise
                 self._state, self._is_copy = copy, True
         added = self._tables[self._created :]
@@ -335,15 +340,8 @@ class Database:
         self._created += len(added)
         return self._state
 
-    def _takes_writes(self) -> bool:
-        try:
-            path_errors.check_space(self.directory, _LEAST)
-        except OSError:
-            return False
-        return os.access(self.directory, os.W_OK)
-
-    def _copy(self) -> State | None:
-        """Open a copy for reading, and delete its files at once. Return None if there is nothing to copy, or no space for it."""
+    def _open_copy(self) -> State | None:
+        """Open a copy for reading, and delete its files at once. Return None if there is no database, or no space for a copy."""
         if not (self.directory / STATE).exists():
             return None
         try:
@@ -371,7 +369,7 @@ class Database:
             with suppress(sqlite3.Error):
                 state.close()
 
-    def _empty_log(self) -> None:
+    def _checkpoint(self) -> None:
         with suppress(sqlite3.Error):
             for database in (self._state, self._state.keys) if self._state else ():
                 database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -385,8 +383,8 @@ class Database:
             return Unusable(f"{text}; {_REMEDY}")
         try:
             path_errors.check_space(self.directory, _LEAST)
-        except OSError as trouble:
-            return Unusable(failed(text, trouble, self.directory))
+        except OSError as no_space:
+            return Unusable(failed(text, no_space, self.directory))
         return Unusable(text)
 
 
@@ -394,5 +392,5 @@ def _code(error: Exception) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def _in_utf_8(value: Any) -> Any:
+def _as_utf_8(value: Any) -> Any:
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) and not value.isascii() else value

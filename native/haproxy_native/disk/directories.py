@@ -1,7 +1,7 @@
-"""The directories that are configured in the settings, created on first use.
+"""Check the directories that are configured in the settings, and create them on first use.
 
-If a directory cannot be used, only the features that store something in it are disabled. It is examined again on each use, so that no
-restart is needed after it was repaired.
+If a directory cannot be used, only the features that store something in it are disabled. Each use checks the directory again, so a repair
+needs no restart.
 """
 
 import errno
@@ -33,19 +33,18 @@ class Directory:
     setting: str
     # The mode of a directory that is created here.
     mode: int = 0o750
-    # Whether the directory is refused if its owner is neither root nor the user of this process: any user can create a directory in /tmp
-    # first.
+    # Whether to refuse a directory whose owner is neither root nor the user of this process. Any user can create a directory in /tmp first.
     own: bool = False
     # Whether a missing directory is created.
     make: bool = True
 
     def readable(self) -> Path:
         """Return the path. Raises Unusable if the directory cannot be read or created."""
-        return self._allowing(_READ)
+        return self._path_with(_READ)
 
     def writable(self) -> Path:
         """Return the path. Raises Unusable if the directory cannot be written or created."""
-        return self._allowing(_WRITE)
+        return self._path_with(_WRITE)
 
     @contextmanager
     def used(self) -> Iterator[Path]:
@@ -56,12 +55,12 @@ class Directory:
         except OSError as error:
             raise self.unusable(error) from error
 
-    def trouble(self) -> str:
-        """Return why the directory cannot be written; empty if it can. Does not create it."""
+    def why_unwritable(self) -> str:
+        """Return why the directory cannot be written or created; empty if it can. Changes nothing on the disk."""
         try:
             nearest = next(directory for directory in (self.path, *self.path.parents) if os.path.lexists(directory))
             self._check_owner(nearest)
-            _allow(nearest, _WRITE)
+            _check_rights(nearest, _WRITE)
             path_errors.check_space(nearest)
         except OSError as error:
             return str(self.unusable(error))
@@ -74,12 +73,13 @@ class Directory:
         facts = [f"{self.setting} {self.path} cannot be used: {error.strerror}{where}", path_errors.described(self.path), remedy]
         return Unusable("; ".join(filter(None, facts)))
 
-    def _allowing(self, rights: int) -> Path:
+    def _path_with(self, rights: int) -> Path:
+        """Return the path. With `make`, create a missing directory. Raises Unusable without the permissions `rights` (as in os.access)."""
         try:
             if self.make:
                 self.path.mkdir(mode=self.mode, parents=True, exist_ok=True)
             self._check_owner(self.path)
-            _allow(self.path, rights)
+            _check_rights(self.path, rights)
         except OSError as error:
             raise self.unusable(error) from error
         return self.path
@@ -92,7 +92,7 @@ class Directory:
                 raise OSError(errno.EPERM, "it belongs to another user", str(path))
 
 
-def _allow(directory: Path, rights: int) -> None:
+def _check_rights(directory: Path, rights: int) -> None:
     """Raise OSError unless `directory` is a directory for which this process has all of these permissions (as in os.access)."""
     flags = os.statvfs(directory).f_flag
     if not directory.is_dir():

@@ -33,7 +33,7 @@ drafts_directory: ContextVar[Path | None] = ContextVar("drafts_directory", defau
 
 
 class FileStamp(NamedTuple):
-    """The stamp of a file, by which two states of the file can be told apart without reading it."""
+    """What tells two states of a file apart although the file is not read."""
 
     # The latest time, in Unix nanoseconds, at which the file may have changed. Includes the times of inode changes, since a rename and a
     # copy keep the time of the last write.
@@ -86,6 +86,9 @@ class ConfigFile:
         written = latest(max(status.st_mtime_ns, status.st_ctime_ns, of_link.st_ctime_ns))
         return FileStamp(written, status.st_size, status.st_ino, status.st_mtime_ns)
 
+    def has_stamp(self, stamp: FileStamp | None) -> bool:
+        return self.read_stamp() == stamp
+
     def recover(self) -> bool:
         """Finish a write that a crash has interrupted; return whether there was one. Deletes drafts that no process uses."""
         target = self.target
@@ -94,7 +97,7 @@ class ConfigFile:
         return self.journal.replay()
 
     def draft(self, data: bytes | Iterable[bytes], name: str) -> "Draft":
-        """Write a text to a draft next to the file or, without permission for that, in the state directory.
+        """Write a text to a draft next to the file. If this process may not create files there, write it in the state directory.
 
         Within `drafts_aside`, the draft is in a temporary directory. `name`: a UUID. Raises WriteFailed.
         """
@@ -128,7 +131,7 @@ class Draft:
         self._is_synced = False
         self._draft = DraftFile(path, file.system)
         try:
-            self._faithful = self._take_over_attributes()
+            self._has_all_attributes = self._copy_attributes()
             for piece in (data,) if isinstance(data, bytes) else data:
                 self._draft.write(piece)
         except OSError:
@@ -153,14 +156,16 @@ class Draft:
         self._is_synced = True
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
-        """Replace the content of the file by the draft. Raises WriteFailed and EditedMeanwhile, with the old content in place.
+        """Replace the content of the file by the draft. Raises WriteFailed and EditedMeanwhile; the file then has its old content.
 
-        `untouched` is called immediately before that, and returns False if another process has edited the file.
+        `untouched` is called immediately before the replacement, and returns False if another process has edited the file.
         """
         assert not drafts_directory.get(), "a draft that must not become a file"
         try:
             if not self._rename(untouched):
-                self._write_in_place(untouched)
+                self._refuse_edited(untouched)
+                target = self.file.target
+                self.file.journal.write(str(target), target.read_bytes(), self.path.read_bytes())
         except OSError as error:
             raise self.file.failure(error) from error
         finally:
@@ -174,13 +179,14 @@ class Draft:
         self._draft.discard()
 
     def _rename(self, untouched: Callable[[], bool]) -> bool:
+        """Rename the draft onto the file. Return False if that is impossible, or would lose attributes of a file that can be written."""
         target = self.file.target
-        if self.path.parent != target.parent or not (self._faithful or not os.access(target, os.W_OK)):
+        if self.path.parent != target.parent or (not self._has_all_attributes and os.access(target, os.W_OK)):
             return False
         if not self._is_synced:
             self._date()
             self._draft.sync()
-        self._refuse_touched(untouched)
+        self._refuse_edited(untouched)
         try:
             self._draft.put_in_place(target)
         except OSError as error:
@@ -190,23 +196,18 @@ class Draft:
         return True
 
     def _date(self) -> None:
-        """Set a modification time that no other write gets: the kernel dates writes by a clock that advances every few milliseconds."""
+        """Set a modification time that no other write has. The kernel dates writes by a clock that advances only every few milliseconds."""
         now = time.time_ns()
         with suppress(OSError):
             self._system.utime(self._draft.handle, ns=(now, now))
             self.dated = now
 
-    def _refuse_touched(self, untouched: Callable[[], bool]) -> None:
+    def _refuse_edited(self, untouched: Callable[[], bool]) -> None:
         if not untouched():
             raise EditedMeanwhile(f"{self.file.path} has just been edited by another process")
 
-    def _write_in_place(self, untouched: Callable[[], bool]) -> None:
-        self._refuse_touched(untouched)
-        target = self.file.target
-        self.file.journal.write(str(target), target.read_bytes(), self.path.read_bytes())
-
-    def _take_over_attributes(self) -> bool:
-        """Copy owner, mode and extended attributes, as far as this process may set them; return whether it may set all."""
+    def _copy_attributes(self) -> bool:
+        """Copy owner, mode and extended attributes of the file to the draft. Return whether this process may set all of them."""
         target = self.file.target
         try:
             old, own = os.stat(target), os.fstat(self._draft.handle)
@@ -225,9 +226,15 @@ class Draft:
                 lambda: self._system.fchown(self._draft.handle, old.st_uid, -1),
                 lambda: self._system.fchmod(self._draft.handle, mode),
             ]
-        # Every step is tried, also after one that is not permitted.
-        permitted = [_is_permitted(step) for step in steps]
-        return all(permitted)
+        are_permitted = True
+        for step in steps:
+            try:
+                step()
+            except OSError as error:
+                if error.errno not in (errno.EPERM, errno.EACCES):
+                    raise
+                are_permitted = False
+        return are_permitted
 
     def _copy_extended(self, target: Path) -> None:
         try:
@@ -243,16 +250,6 @@ class Draft:
                 self._system.setxattr(self._draft.handle, name, value)
 
 
-def _is_permitted(step: Callable[[], object]) -> bool:
-    try:
-        step()
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EACCES):
-            raise
-        return False
-    return True
-
-
 def latest(moment: int) -> int:
     """Return the latest moment for which a file system may store this timestamp, both in nanoseconds."""
     return moment if moment % _SECOND else moment + _COARSE
@@ -260,7 +257,10 @@ def latest(moment: int) -> int:
 
 @asynccontextmanager
 async def drafts_aside(*, wanted: bool = True) -> AsyncIterator[None]:
-    """Write the drafts of the body to a temporary directory; they cannot be installed. Raises Unusable if it cannot be created."""
+    """Within the body, create drafts in a temporary directory. Such drafts cannot be installed.
+
+    With `wanted=False`, change nothing. Raises Unusable if the temporary directory cannot be created.
+    """
     if not wanted or drafts_directory.get():
         yield
         return

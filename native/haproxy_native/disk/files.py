@@ -29,7 +29,7 @@ class FileStamps:
     """The stamps of several files."""
 
     each: tuple[tuple[str, FileStamp | None], ...]
-    # As in `Seen`, the latest of all files. Includes changes of the directories, which may concern other files.
+    # The latest `FileStamp.written` of the files. Includes changes of the directories, where files may have been added or removed.
     written: int = field(compare=False)
 
 
@@ -54,11 +54,12 @@ class ConfigFiles:
 
     def names(self) -> list[str]:
         """Return the names of all files in the order in which HAProxy loads them: MAIN for the main file, else the path."""
-        before, after = self._expanded(self._before), self._expanded(self._after)
+        before, after = self._names_of(self._before), self._names_of(self._after)
         paths = [*before, *([] if MAIN in (*before, *after) else [MAIN]), *after]
         return list(dict.fromkeys(paths))
 
-    def _expanded(self, given: Sequence[str]) -> list[str]:
+    def _names_of(self, given: Sequence[str]) -> list[str]:
+        """Return the names of the files in `given`, which are files or directories."""
         paths: list[str] = []
         for entry in given:
             inside = sorted(Path(entry).glob("*.cfg"), key=lambda path: os.fsencode(path.name)) if Path(entry).is_dir() else [Path(entry)]
@@ -73,12 +74,12 @@ class ConfigFiles:
         return ConfigFile(path, self.state, self.system, label=f"{path.name}-{md5(name.encode(), usedforsecurity=False).hexdigest()[:8]}")
 
     def resolve_name(self, asked: str) -> str:
-        """Return the name of a file (as in `names`), given its path or its base name. Raises NotFound if none or several match."""
-        known = {str(self.path): MAIN, **{name: name for name in self.names() if name != MAIN}}
-        names = [asked] if asked in known else [path for path in known if asked == Path(path).name]
-        if len(names) != 1:
-            raise NotFound(f"{asked} is {'more than' if names else 'not'} one of the configuration's files: {', '.join(known)}")
-        return known[names[0]]
+        """Return the name (as in `names`) of the file with the path or the base name `asked`. Raises NotFound if none or several match."""
+        by_path = {str(self.path): MAIN, **{name: name for name in self.names() if name != MAIN}}
+        paths = [asked] if asked in by_path else [path for path in by_path if asked == Path(path).name]
+        if len(paths) != 1:
+            raise NotFound(f"{asked} is {'more than' if paths else 'not'} one of the configuration's files: {', '.join(by_path)}")
+        return by_path[paths[0]]
 
     def read(self) -> bytes:
         """Return the text of all files, joined. Raises Unreadable."""
@@ -88,7 +89,7 @@ class ConfigFiles:
             raise Unreadable(str(error)) from error
 
     def contains_only(self, document: Document) -> bool:
-        """Return whether there is only one file, and it contains this document. Never reads the whole file into memory."""
+        """Return whether the configuration is one file that contains this document. Reads the file in pieces."""
         if self.names() != [MAIN] or parts.is_joined(document):
             return False
         try:
@@ -102,14 +103,14 @@ class ConfigFiles:
         names, main = self.names(), self.main.read_stamp()
         if len(names) == 1 or main is None:
             return main
-        path = tuple((name, self.file(name).read_stamp()) for name in names)
-        moments = [seen.written for _, seen in path if seen]
+        stamps = tuple((name, self.file(name).read_stamp()) for name in names)
+        moments = [stamp.written for _, stamp in stamps if stamp]
         for directory in filter(os.path.isdir, (*self._before, *self._after)):
             moments.append(latest(os.stat(directory).st_mtime_ns))
-        return FileStamps(path, max(moments))
+        return FileStamps(stamps, max(moments))
 
     def recover(self) -> bool:
-        """Finish the writes that a crash has interrupted; return whether there were any."""
+        """Finish the writes that a crash has interrupted. Return whether there were any."""
         completed = [self.file(name).recover() for name in self.names()]
         rest = self.manifest.rest()
         for entry in rest:
@@ -118,13 +119,16 @@ class ConfigFiles:
         return any(completed) or bool(rest)
 
     def restore_torn(self) -> bool:
-        """Restore files that a failed write has left torn; return whether there were any. Raises Unreadable."""
+        """Restore the old content of files that a failed write has overwritten in part, and return whether there were any.
+
+        Raises Unreadable.
+        """
         try:
-            mended = [self.file(name).journal.undo() for name in self.names()]
+            restored = [self.file(name).journal.undo() for name in self.names()]
         except OSError as error:
             text = f"{error.filename or self.path} is half written since a write failed, and cannot be put back: {error.strerror}"
             raise Unreadable(text) from error
-        return any(mended)
+        return any(restored)
 
     def checked(self, document: Document) -> list[Checked]:
         """Return the files on disk as input for a check. `document`: their joined text."""
@@ -139,15 +143,15 @@ class ConfigFiles:
         names = self.names()
         if names == [MAIN] and not parts.is_joined(document):
             return Drafts(self, names, {MAIN: self.main.draft(document.pieces(), name)})
-        wanted = parts.split(document.data)
-        if set(wanted) != set(names):
-            differ = ", ".join(sorted(name or str(self.path) for name in set(wanted) ^ set(names)))
+        texts = parts.split(document.data)
+        if set(texts) != set(names):
+            differ = ", ".join(sorted(name or str(self.path) for name in set(texts) ^ set(names)))
             raise WriteFailed(f"the configuration is no longer made of the same files: {differ}")
         drafts: dict[str, Draft] = {}
         try:
             for file_name in names:
-                if file_name == MAIN or self.file(file_name).read() != wanted[file_name]:
-                    drafts[file_name] = self.file(file_name).draft(wanted[file_name], name)
+                if file_name == MAIN or self.file(file_name).read() != texts[file_name]:
+                    drafts[file_name] = self.file(file_name).draft(texts[file_name], name)
         except NativeError:
             for draft in drafts.values():
                 draft.discard()
@@ -155,12 +159,8 @@ class ConfigFiles:
         return Drafts(self, names, drafts)
 
 
-def _is_as(file: ConfigFile, seen: FileStamp | None) -> bool:
-    return file.read_stamp() == seen
-
-
 class Drafts:
-    """New texts of files, which are installed together or not at all."""
+    """Drafts of files, which are installed together or not at all."""
 
     def __init__(self, files: ConfigFiles, names: Sequence[str], drafts: dict[str, Draft]) -> None:
         self.files, self._names, self._drafts = files, names, drafts
@@ -171,7 +171,7 @@ class Drafts:
         return self._drafts[MAIN].path
 
     def checked(self, document: Document, sent: Mapping[str, int] = MappingProxyType({})) -> list[Checked]:
-        """Return all files of the configuration as input for a check, in load order. A draft takes the place of the file that it replaces.
+        """Return all files of the configuration as input for a check, in load order. HAProxy reads a draft instead of the file.
 
         `sent`: by file name, the number of lines of the text that the client sent, before the header was added.
         """
@@ -197,7 +197,7 @@ class Drafts:
             draft.discard()
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
-        """Replace the files by the drafts. Raises WriteFailed and EditedMeanwhile, with all old contents in place."""
+        """Replace the files by the drafts. Raises WriteFailed and EditedMeanwhile; all files then have their old contents."""
         try:
             self.files.manifest.end()
             if len(self._drafts) == 1:
@@ -211,23 +211,18 @@ class Drafts:
             self.files.manifest.end()
 
     def _install_together(self, untouched: Callable[[], bool]) -> None:
-        seen = {name: draft.file.read_stamp() for name, draft in self._drafts.items()}
+        stamps = [draft.file.read_stamp() for draft in self._drafts.values()]
         if not untouched():
             raise EditedMeanwhile(f"{self.files.path}, or a file loaded with it, has just been edited by another process")
         entries = [ManifestEntry(str(draft.file.path), draft.file.read(), draft.path.read_bytes()) for draft in self._drafts.values()]
         self.files.manifest.begin(entries)
-        done: list[ManifestEntry] = []
-        for (name, draft), entry in zip(self._drafts.items(), entries, strict=True):
+        for number, (draft, stamp) in enumerate(zip(self._drafts.values(), stamps, strict=True)):
             try:
-                draft.install(partial(_is_as, draft.file, seen[name]))
+                draft.install(partial(draft.file.has_stamp, stamp))
             except NativeError:
-                self._restore(done)
+                # If restoring the replaced files fails, the manifest stays, so that the next start completes the commit.
+                for entry in entries[:number]:
+                    self.files.put(entry.path, entry.old)
+                with suppress(OSError):
+                    self.files.manifest.end()
                 raise
-            done.append(entry)
-
-    def _restore(self, done: Sequence[ManifestEntry]) -> None:
-        """Restore the replaced files. If that fails, the manifest stays, so that the next start completes the commit."""
-        for entry in done:
-            self.files.put(entry.path, entry.old)
-        with suppress(OSError):
-            self.files.manifest.end()

@@ -11,7 +11,6 @@ crash in between leaves some files new and some old; `rest` returns the files th
 import errno
 import json
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from hashlib import md5
 from pathlib import Path
@@ -30,7 +29,7 @@ class FileJournal:
         self.path, self._system = path, system
 
     def write(self, target: str, old: bytes, new: bytes) -> None:
-        """Write the new content into the target. Raises OSError with the old content in place, or with the journal kept."""
+        """Write the new content into the target. Raises OSError; then the target has its old content, or the journal stays for `replay`."""
         self._begin(target, old, new)
         try:
             self._overwrite(target, new)
@@ -43,13 +42,13 @@ class FileJournal:
     def replay(self) -> bool:
         """Finish an interrupted write: restore the new content. Return whether the target was torn. Raises OSError."""
         remove_drafts(self.path.parent, self.path.name)
-        return self._mend(lambda old, new: new)
+        return self._repair(with_new=True)
 
     def undo(self) -> bool:
-        """Restore the old content after `write` failed and could not do so itself. Return whether the target was torn. Raises OSError."""
-        return self._mend(lambda old, new: old)
+        """Restore the old content if `write` has failed and could not restore it. Return whether the target was torn. Raises OSError."""
+        return self._repair(with_new=False)
 
-    def _mend(self, wanted: Callable[[bytes, bytes], bytes]) -> bool:
+    def _repair(self, *, with_new: bool) -> bool:
         entry = self._read()
         if entry is None:
             return False
@@ -57,7 +56,7 @@ class FileJournal:
         content = Path(target).read_bytes()
         torn = content not in (old, new) and _is_mixture(content, old, new)
         if torn:
-            self._overwrite(target, wanted(old, new))
+            self._overwrite(target, new if with_new else old)
         self._end()
         return torn
 
@@ -86,38 +85,36 @@ class FileJournal:
     def _overwrite(self, target: str, data: bytes) -> None:
         handle = self._system.open(target, os.O_WRONLY | os.O_CLOEXEC)
         try:
-            self._reserve(handle, len(data))
+            if data:
+                # Reserve the space, so that a full disk is noticed before the first byte is overwritten.
+                try:
+                    self._system.posix_fallocate(handle, 0, len(data))
+                except OSError as error:
+                    if error.errno not in _NO_PREALLOCATION:
+                        raise
             write_all(self._system, handle, data)
             self._system.ftruncate(handle, len(data))
             self._system.fsync(handle)
         finally:
             self._system.close(handle)
 
-    def _reserve(self, handle: int, size: int) -> None:
-        """Reserve the space, so that a full disk is noticed before the first byte is overwritten."""
-        if size == 0:
-            return
-        try:
-            self._system.posix_fallocate(handle, 0, size)
-        except OSError as error:
-            if error.errno not in _NO_PREALLOCATION:
-                raise
-
 
 def _is_mixture(content: bytes, old: bytes, new: bytes) -> bool:
-    """Return whether each page begins like the new content and continues like the old one, or was reserved and never written."""
+    """Return whether a write of the new content over the old one may have stopped at this content.
+
+    Each page then begins like the new content, and continues like the old content or with zeros, which are reserved space.
+    """
     if not min(len(old), len(new)) <= len(content) <= max(len(old), len(new)):
         return False
     padded = old.ljust(len(content), b"\0")
-    return all(_page_fits(content, padded, new, start) for start in range(0, len(content), _PAGE))
-
-
-def _page_fits(content: bytes, old: bytes, new: bytes, start: int) -> bool:
-    end = min(start + _PAGE, len(content))
-    same = start
-    while same < min(end, len(new)) and content[same] == new[same]:
-        same += 1
-    return content[same:end] == old[same:end] or not any(content[same:end])
+    for start in range(0, len(content), _PAGE):
+        end = min(start + _PAGE, len(content))
+        same = start
+        while same < min(end, len(new)) and content[same] == new[same]:
+            same += 1
+        if content[same:end] != padded[same:end] and any(content[same:end]):
+            return False
+    return True
 
 
 class ManifestEntry(NamedTuple):
@@ -142,7 +139,7 @@ class Manifest:
         write_atomically(self.path, json.dumps(head).encode() + b"\n" + data, system=self._system)
 
     def end(self) -> None:
-        """Delete the manifest. Raises OSError if that fails: it must not be there after a later commit."""
+        """Delete the manifest. Raises OSError if that fails: the next start would otherwise repeat this commit, even after a later one."""
         if self.path.exists():
             self._system.unlink(self.path)
             sync_directory(self._system, self.path.parent)
@@ -154,30 +151,22 @@ class Manifest:
         """
         remove_drafts(self.path.parent, self.path.name)
         entries = self._read()
-        contents = {entry: _content(entry.path) for entry in entries}
-        if not any(contents[entry] == entry.new for entry in entries):
+        contents: dict[ManifestEntry, bytes] = {}
+        for entry in entries:
+            with suppress(OSError):
+                contents[entry] = Path(entry.path).read_bytes()
+        if not any(contents.get(entry) == entry.new for entry in entries):
             return []
-        return [entry for entry in entries if contents[entry] == entry.old]
+        return [entry for entry in entries if contents.get(entry) == entry.old]
 
     def _read(self) -> list[ManifestEntry]:
         with suppress(FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
             head, _, data = self.path.read_bytes().partition(b"\n")
             described = json.loads(head)
             if md5(data, usedforsecurity=False).hexdigest() == described["md5"]:
-                return _entries(described["files"], data)
+                entries, start = [], 0
+                for path, old, new in described["files"]:
+                    entries.append(ManifestEntry(path, data[start : start + old], data[start + old : start + old + new]))
+                    start += old + new
+                return entries
         return []
-
-
-def _entries(sizes: list[tuple[str, int, int]], data: bytes) -> list[ManifestEntry]:
-    entries, start = [], 0
-    for path, old, new in sizes:
-        entries.append(ManifestEntry(path, data[start : start + old], data[start + old : start + old + new]))
-        start += old + new
-    return entries
-
-
-def _content(path: str) -> bytes | None:
-    try:
-        return Path(path).read_bytes()
-    except OSError:
-        return None

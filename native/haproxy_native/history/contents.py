@@ -40,15 +40,20 @@ WITH RECURSIVE used(id) AS (
 _NEWEST = """\
 SELECT coalesce(after, before) FROM held WHERE path = ? AND coalesce(after, before) IS NOT NULL ORDER BY entry DESC LIMIT 1"""
 # (id of a content, its bytes); (None, b"") if there is no content.
-Known = tuple[int | None, bytes]
+StoredContent = tuple[int | None, bytes]
 
 
 def add_contents(database: sqlite3.Connection, entry: int, path: str, before: bytes | None, after: bytes | None) -> None:
     """Store the contents of a file before and after an entry. None means that there was no file."""
-    known, ids = _newest(database, path), list[int | None]()
+    # The newest stored content of the file usually equals the content before the next change.
+    row = database.execute(_NEWEST, (path,)).fetchone()
+    former: StoredContent = None, b""
+    with suppress(Missing, sqlite3.DatabaseError):
+        former = (row[0], _read(database, row[0])) if row else former
+    ids = list[int | None]()
     for data in (before, after):
-        known = known if data is None else _put(database, data, known)
-        ids.append(None if data is None else known[0])
+        former = former if data is None else _store(database, data, former)
+        ids.append(None if data is None else former[0])
     database.execute("INSERT INTO held VALUES (?, ?, ?, ?)", (entry, path, *ids))
 
 
@@ -57,7 +62,7 @@ def read_contents(database: sqlite3.Connection, entry: int, path: str) -> tuple[
     row = database.execute("SELECT before, after FROM held WHERE entry = ? AND path = ?", (entry, path)).fetchone()
     if row is None:
         raise Missing(f"the contents of {path} are no longer stored")
-    before, after = (None if id_ is None else _get(database, id_) for id_ in row)
+    before, after = (None if id_ is None else _read(database, id_) for id_ in row)
     return before, after
 
 
@@ -72,43 +77,31 @@ def size(database: sqlite3.Connection) -> int:
     return int(database.execute("SELECT total(length(data)) FROM content").fetchone()[0])
 
 
-def _newest(database: sqlite3.Connection, path: str) -> Known:
-    """Return the newest stored content of a file. It usually equals the content before the next change."""
-    found = database.execute(_NEWEST, (path,)).fetchone()
-    with suppress(Missing, sqlite3.DatabaseError):
-        return (found[0], _get(database, found[0])) if found else (None, b"")
-    return None, b""
-
-
-def _put(database: sqlite3.Connection, data: bytes, former: Known) -> Known:
+def _store(database: sqlite3.Connection, data: bytes, former: StoredContent) -> StoredContent:
     """Store a content, unless it is stored already. Return (id, content). `former`: the previous content of the file."""
-    base, before = former
-    if base is not None and data == before:
-        return base, data
-    base, chain, packed = _difference(database, data, former)
+    former_id, before = former
+    if former_id is not None and data == before:
+        return former_id, data
+    # Store the content whole, or as the difference from the former content if that is much smaller.
+    base: int | None = None
+    chain, packed = 0, b""
+    if former_id is not None:
+        length = int(database.execute("SELECT chain FROM content WHERE id = ?", (former_id,)).fetchone()[0]) + 1
+        if length <= LONGEST_CHAIN and len(difference := delta(before, data)) <= len(data) // 4:
+            base, chain, packed = former_id, length, difference
     mark = _digest(data) if base is None or len(data) <= LARGE else _digest(b"%d %b" % (base, packed), b"difference")
     if found := database.execute("SELECT id FROM content WHERE digest = ?", (mark,)).fetchone():
         return int(found[0]), data
     row = (mark, base, chain, len(data), packed or zlib.compress(data, 6))
     added = database.execute("INSERT INTO content (digest, base, chain, size, data) VALUES (?, ?, ?, ?, ?)", row)
     id_ = int(added.lastrowid or 0)
-    _recent.pop((database, former[0] or 0), None)
+    _recent.pop((database, former_id or 0), None)
     _remember(database, id_, data)
     return id_, data
 
 
 def _digest(data: bytes, of: bytes = b"") -> bytes:
     return blake2b(data, digest_size=20, person=of).digest()
-
-
-def _difference(database: sqlite3.Connection, data: bytes, former: Known) -> tuple[int | None, int, bytes]:
-    """Return (id of the base, number of differences in a row, difference); (None, 0, b"") if the content must be stored whole."""
-    base, before = former
-    if base is not None:
-        chain = int(database.execute("SELECT chain FROM content WHERE id = ?", (base,)).fetchone()[0]) + 1
-        if chain <= LONGEST_CHAIN and len(packed := delta(before, data)) <= len(data) // 4:
-            return base, chain, packed
-    return None, 0, b""
 
 
 def _remember(database: sqlite3.Connection, id_: int, data: bytes) -> None:
@@ -119,19 +112,19 @@ def _remember(database: sqlite3.Connection, id_: int, data: bytes) -> None:
         del _recent[next(iter(_recent))]
 
 
-def _get(database: sqlite3.Connection, id_: int) -> bytes:
+def _read(database: sqlite3.Connection, id_: int) -> bytes:
     """Return a content. Raises Missing and sqlite3.DatabaseError."""
-    differences, place, data = list[bytes](), id_, _recent.get((database, id_))
+    differences, current, data = list[bytes](), id_, _recent.get((database, id_))
     try:
         while data is None:
-            if (row := database.execute("SELECT base, data FROM content WHERE id = ?", (place,)).fetchone()) is None:
-                raise Missing(f"content {place}")
+            if (row := database.execute("SELECT base, data FROM content WHERE id = ?", (current,)).fetchone()) is None:
+                raise Missing(f"content {current}")
             base, packed = row
             if base is None:
                 data = zlib.decompress(packed)
             else:
                 differences.append(packed)
-                place, data = base, _recent.get((database, base))
+                current, data = base, _recent.get((database, base))
         for difference in reversed(differences):
             data = applied(data, difference)
     except (zlib.error, struct.error, ValueError) as error:
@@ -151,7 +144,7 @@ def read_file(path: Path) -> bytes | None:
 
 
 WINDOW = 8192
-# So many equal lines end a difference.
+# The number of equal lines that end a difference.
 ANCHOR = 3
 # Start and end of the removed bytes in the old content, and the number of added bytes, which follow.
 _HUNK = struct.Struct(">QQQ")
@@ -174,70 +167,67 @@ def differing_lines(old: bytes, new: bytes) -> tuple[bytes, bytes]:
 
 def applied(old: bytes, difference: bytes) -> bytes:
     """Return the old content with a difference applied. Raises zlib.error, struct.error or ValueError for a damaged difference."""
-    data, pieces, at, place = zlib.decompress(difference), list[bytes](), 0, 0
-    while place < len(data):
-        start, end, size = _HUNK.unpack_from(data, place)
-        place += _HUNK.size
-        if not at <= start <= end <= len(old) or place + size > len(data):
+    data, pieces, at, read = zlib.decompress(difference), list[bytes](), 0, 0
+    while read < len(data):
+        start, end, size = _HUNK.unpack_from(data, read)
+        read += _HUNK.size
+        if not at <= start <= end <= len(old) or read + size > len(data):
             raise ValueError("the difference does not fit")
-        pieces += (old[at:start], data[place : place + size])
-        at, place = end, place + size
+        pieces += (old[at:start], data[read : read + size])
+        at, read = end, read + size
     return b"".join((*pieces, old[at:]))
 
 
 def _hunks(old: bytes, new: bytes) -> Iterator[Hunk]:
-    at = there = 0
+    old_at = new_at = 0
     while True:
-        same = _common(old, at, new, there)
-        if at + same == len(old) and there + same == len(new):
+        same = _count_equal_bytes(old, old_at, new, new_at)
+        if old_at + same == len(old) and new_at + same == len(new):
             return
-        same = max(old.rfind(b"\n", at, at + same) + 1 - at, 0)
-        at, there = at + same, there + same
-        if (step := _step(old[at : at + WINDOW], new[there : there + WINDOW])) is None:
-            yield from _by_lines(old, at, new, there)
-            return
-        removed, added = step
-        yield at, at + removed, new[there : there + added]
-        at, there = at + removed, there + added
+        same = max(old.rfind(b"\n", old_at, old_at + same) + 1 - old_at, 0)
+        old_at, new_at = old_at + same, new_at + same
+        if (sizes := _find_equal_lines(old[old_at : old_at + WINDOW], new[new_at : new_at + WINDOW])) is None:
+            break
+        removed, added = sizes
+        yield old_at, old_at + removed, new[new_at : new_at + added]
+        old_at, new_at = old_at + removed, new_at + added
+    # The windows have no equal lines: compare the rest by lines.
+    old_lines, new_lines = old[old_at:].splitlines(keepends=True), new[new_at:].splitlines(keepends=True)
+    counted = 0
+    for (first, last), (new_first, new_last) in changes(old_lines, new_lines):
+        old_at += sum(map(len, old_lines[counted:first]))
+        size = sum(map(len, old_lines[first:last]))
+        yield old_at, old_at + size, b"".join(new_lines[new_first:new_last])
+        old_at, counted = old_at + size, last
 
 
-def _common(one: bytes, at: int, other: bytes, there: int) -> int:
-    """Return the length of the common range, in bytes, that begins in `one` at `at` and in `other` at `there`."""
+def _count_equal_bytes(old: bytes, old_at: int, new: bytes, new_at: int) -> int:
+    """Return how many bytes are equal in both contents, from `old_at` and from `new_at` on."""
     # Double the range that is compared, then bisect: comparing slices is far faster than comparing bytes.
-    most, low, high, view = min(len(one) - at, len(other) - there), 0, 64, memoryview(other)
-    while high < most and one.startswith(view[there + low : there + high], at + low):
+    most, low, high, view = min(len(old) - old_at, len(new) - new_at), 0, 64, memoryview(new)
+    while high < most and old.startswith(view[new_at + low : new_at + high], old_at + low):
         low, high = high, 2 * high
     high = min(high, most)
     while low < high:
         middle = (low + high + 1) // 2
-        same = one.startswith(view[there + low : there + middle], at + low)
+        same = old.startswith(view[new_at + low : new_at + middle], old_at + low)
         low, high = (middle, high) if same else (low, middle - 1)
     return low
 
 
-def _step(old: bytes, new: bytes) -> tuple[int, int] | None:
-    """Return the number of bytes before the next equal lines in the old and in the new window; None if there are no equal lines."""
-    lines, others = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    places: dict[tuple[bytes, ...], int] = {}
-    for place in range(len(others) - ANCHOR + 1):
-        places.setdefault(tuple(others[place : place + ANCHOR]), place)
+def _find_equal_lines(old: bytes, new: bytes) -> tuple[int, int] | None:
+    """Return (bytes before the next equal lines in the old window, bytes before them in the new window); None without equal lines."""
+    old_lines, new_lines = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    first: dict[tuple[bytes, ...], int] = {}
+    for number in range(len(new_lines) - ANCHOR + 1):
+        first.setdefault(tuple(new_lines[number : number + ANCHOR]), number)
     equal = [
-        (place + position, place, position)
-        for place in range(len(lines) - ANCHOR + 1)
-        if (position := places.get(tuple(lines[place : place + ANCHOR]))) is not None
+        (number + new_number, number, new_number)
+        for number in range(len(old_lines) - ANCHOR + 1)
+        if (new_number := first.get(tuple(old_lines[number : number + ANCHOR]))) is not None
     ]
     if not equal:
         return None
     # The nearest match, since sections are similar.
-    _, place, position = min(equal)
-    return sum(map(len, lines[:place])), sum(map(len, others[:position]))
-
-
-def _by_lines(old: bytes, at: int, new: bytes, there: int) -> Iterator[Hunk]:
-    lines, others = old[at:].splitlines(keepends=True), new[there:].splitlines(keepends=True)
-    counted = 0
-    for (first, last), (new_first, new_last) in changes(lines, others):
-        at += sum(map(len, lines[counted:first]))
-        size = sum(map(len, lines[first:last]))
-        yield at, at + size, b"".join(others[new_first:new_last])
-        at, counted = at + size, last
+    _, number, new_number = min(equal)
+    return sum(map(len, old_lines[:number])), sum(map(len, new_lines[:new_number]))

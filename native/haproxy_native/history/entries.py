@@ -1,4 +1,4 @@
-"""The entries of the history as values, and their conversion from changes and records of reloads. Pure."""
+"""The entries of the history as values, and their conversion from changes and records of reloads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,15 +26,15 @@ class Entry:
     version: int
     # CONFIGURATION, FILE or RUNTIME.
     kind: str
-    # How it took effect: live, scheduled, reloaded, written, runtime, or outside (made by others). Empty while the change is in progress.
+    # How the change took effect: live, scheduled, reloaded, written, runtime, or outside (made by others). Empty while it is in progress.
     outcome: str
     author: Author
     # The owner of a file that others have edited.
     owner: str = ""
-    # The reload that it needed.
+    # The reload that the change needed.
     reload_id: str | None = None
     id: int = 0
-    # The id of the entry before it.
+    # The id of the previous entry.
     parent: int | None = None
 
 
@@ -60,7 +60,7 @@ class Record:
     contents: Sequence[Content] = ()
     # The changed members of servers in the process.
     members: Sequence[MemberChange] = ()
-    # The names of the objects that it created, changed or deleted.
+    # The names of the objects that the change created, changed or deleted.
     objects: Sequence[str] = ()
 
 
@@ -100,18 +100,17 @@ def outcome_of(record: ReloadRecord) -> ReloadOutcome | None:
 
 def sections(editor: Editor, before: Document, after: Document) -> list[str]:
     """Return the object names of the sections whose text differs. Comments count as text, blank lines at the end do not."""
-    head = _shared(before.sections, after.sections)
-    tail = _shared(before.sections[: head - 1 if head else None : -1], after.sections[: head - 1 if head else None : -1])
-    old, new = (_texts(document, head, len(document.sections) - tail) for document in (before, after))
+    head = _count_shared(before.sections, after.sections)
+    tail = _count_shared(before.sections[: head - 1 if head else None : -1], after.sections[: head - 1 if head else None : -1])
+    texts = list[set[tuple[str, str, str]]]()
+    for document in (before, after):
+        end = len(document.sections) - tail
+        named = zip(document.sections[head:end], document.names()[head:end], strict=True)
+        texts.append({(section.kind, name, section.text.rstrip()) for section, name in named if section.kind != BOUNDARY})
+    old, new = texts
     return sorted({object_of_section(editor, kind, name) for kind, name, _ in old ^ new})
 
 
-def _texts(document: Document, start: int, end: int) -> set[tuple[str, str, str]]:
-    """Return (kind, name, text) of a range of sections."""
-    named = zip(document.sections[start:end], document.names()[start:end], strict=True)
-    return {(section.kind, name, section.text.rstrip()) for section, name in named if section.kind != BOUNDARY}
-
-
-def _shared(one: Sequence[Section], other: Sequence[Section]) -> int:
+def _count_shared(one: Sequence[Section], other: Sequence[Section]) -> int:
     """Return how many sections at the start are identical objects. Edited documents share unchanged sections."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False)))

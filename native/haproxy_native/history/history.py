@@ -70,11 +70,11 @@ class History(Recorder):
         limits: Limits | None = None,
     ) -> None:
         self.context, self._editor, self._database = context, editor, database
-        # For each kind of objects that are no files: returns the stored content of an object by its name.
-        self.others: dict[str, Callable[[str], bytes | None]] = {}
+        # For each kind of objects that are no files: returns the stored content of the object with a name.
+        self.content_readers: dict[str, Callable[[str], bytes | None]] = {}
         self._limits = limits or Limits()
         database.declare(*TABLES)
-        # Whether it is within `async with`, and whether the state at the start (below) was read.
+        # Whether the history is within `async with`, and whether the state at the start (below) was read.
         self._is_open, self._was_read = False, False
         self._starting, self._is_started = asyncio.Lock(), False
         # Background work, in order.
@@ -151,20 +151,20 @@ class History(Recorder):
         self._database.post(close, PART)
 
     async def _has_content(self, path: str, data: bytes | None) -> bool:
-        """Return whether a file, or an object that is no file, has this content; False if it cannot be read."""
+        """Return whether a file, or an object that is no file, has this content; False if the content cannot be read."""
         with suppress(Unreadable, Unusable):
             return await self.current(path) == data
         return False
 
     def _current_outcome(self) -> tuple[str, str | None]:
-        """Return (outcome, id of a reload) for a change of files whose own outcome was lost. Both follow from the current state."""
+        """Return (outcome, id of the reload) for a change of files whose outcome was lost, from the current state."""
         context = self.context
         if context.pending:
             return "scheduled", context.pending
         return ("live" if context.running.is_current and not context.ledger.waits else "written"), None
 
     async def add(self, change: Change, outcome: Outcome) -> int | None:
-        """Add an entry for a change of the process alone. Return its id; None if it waits in memory."""
+        """Add an entry for a change of the process alone. Return the id of the entry; None if the entry waits in memory."""
         return await self._add(partial(self._record, change, outcome), outcome)
 
     def _record(self, change: Change, outcome: Outcome) -> Record:
@@ -177,23 +177,30 @@ class History(Recorder):
     async def text_of(self, version: int) -> bytes | None:
         return await self._ask_if_readable(Journal.text_of_version, version)
 
-    async def _add(self, record: Callable[[], Record], of: Outcome | Edited | None = None) -> int | None:
-        """Add an ended entry. Return its id; None if it waits in memory. `record` is called in the database's thread."""
+    async def _add(self, record: Callable[[], Record], change: Outcome | Edited | None = None) -> int | None:
+        """Add an ended entry. Return its id; None if the entry waits in memory. `record` is called in the database's thread."""
         loop = asyncio.get_running_loop()
 
         def add(state: State) -> int:
             made = record()
             entry = self._journal(state).add(made)
-            self._queue_effects(loop, entry, made.entry.kind, of)
+            self._queue_effects(loop, entry, made.entry.kind, change)
             return entry
 
         return await self._database.write(add, PART)
 
-    def _queue_effects(self, loop: asyncio.AbstractEventLoop, id_: int, kind: str, of: Outcome | Edited | None) -> None:
-        """Queue the computation of an entry's effects. Called in the database's thread."""
+    def _queue_effects(self, loop: asyncio.AbstractEventLoop, id_: int, kind: str, change: Outcome | Edited | None) -> None:
+        """Queue the computation of an entry's effects, and after PIECE entries the deletion of old ones. Runs in the database's thread."""
+
+        async def work() -> None:
+            if kind in (CONFIGURATION, FILE):
+                await self._add_effects(id_, kind, change)
+            if id_ % PIECE == 0:
+                await self._write(Journal.prune, time.time())
+
         # After the loop has closed, the next start computes them.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._queue.put_nowait, partial(self._after_entry, id_, kind, of))
+            loop.call_soon_threadsafe(self._queue.put_nowait, work)
 
     async def catch_up(self) -> None:
         """Write the entries that wait in memory, and those of changes before the start. Raises Unusable if they cannot be written."""
@@ -249,14 +256,15 @@ class History(Recorder):
             if not self._is_started:
                 await self.ask(lambda journal: journal.last)
                 with suppress(Missing):
-                    await self._start()
+                    await self._add_missed_changes()
                 self._is_started = True
 
     async def _finish_interrupted(self, id_: int) -> None:
-        """End an entry that the former process has begun, or remove it if the change was not made.
+        """End an entry that the former process has begun, or remove the entry if its change was not made.
 
-        The files show whether the change was made. If the configuration is among them, only it is compared: it is replaced last, and the
-        start makes the other files match it. If others have edited it since, its version shows whether the change was made.
+        The files show whether the change was made. If the configuration is among them, only the configuration is compared: it is replaced
+        last, and the start makes the other files match it. If others have edited the configuration since, its version shows whether the
+        change was made.
         """
         try:
             entry, contents = await self.ask(Journal.get_begun, id_), await self.ask(Journal.contents, id_)
@@ -270,7 +278,7 @@ class History(Recorder):
             is_made = not all([each.is_kept and await self._has_content(each.path, each.before) for each in contents])
         await (self.ask(Journal.end, id_, *self._current_outcome()) if is_made else self.ask(Journal.remove, id_))
 
-    async def _start(self) -> None:
+    async def _add_missed_changes(self) -> None:
         """Finish the entries of interrupted changes, and add entries for edits since the journal was last written. Raises UNREADABLE."""
         while self._interrupted:
             await self._finish_interrupted(self._interrupted[0])
@@ -287,7 +295,7 @@ class History(Recorder):
         await self._restore_unloaded()
         await self._add_reload_outcomes()
         for id_, kind in await self.ask(Journal.without_effects):
-            self._queue.put_nowait(partial(self._compare, id_, kind))
+            self._queue.put_nowait(partial(self._add_effects, id_, kind))
 
     async def _add_reload_outcomes(self) -> None:
         """Add the outcomes of reloads that have ended. Skips reloads whose records were deleted."""
@@ -299,29 +307,23 @@ class History(Recorder):
         except UNREADABLE as error:
             log.error("writing the history failed: %s", error)
 
-    async def _after_entry(self, id_: int, kind: str, of: Outcome | Edited | None) -> None:
-        if kind in (CONFIGURATION, FILE):
-            await self._compare(id_, kind, of)
-        if id_ % PIECE == 0:
-            await self._write(Journal.prune, time.time())
-
-    async def _add_unseen_edit(self, path: str, now: bytes | None) -> None:
-        """Add an entry for an edit by others, if the content of a file differs from its content in the journal."""
+    async def _add_unseen_edit(self, path: str, current: bytes | None) -> None:
+        """Add an entry for an edit by others, if the current content of a file differs from its content in the journal."""
         try:
             known = await self.ask(lambda journal: journal.at(journal.last or FIRST, path))
         except UNREADABLE as error:
             log.warning("checking %s for edits by others failed: %s", path, error)
             return
-        await self._add_edit(known, path, now)
+        await self._add_edit(known, path, current)
 
-    async def _add_edit(self, known: Content | None, path: str, now: bytes | None) -> None:
-        """Add an entry for an edit by others, from the content in the journal (`known`) to the current one (`now`), if they differ."""
-        if known is None or not known.is_kept or known.after == now:
+    async def _add_edit(self, known: Content | None, path: str, current: bytes | None) -> None:
+        """Add an entry for an edit by others, if the current content differs from the content in the journal (`known`)."""
+        if known is None or not known.is_kept or known.after == current:
             return
         entry = Entry(time.time(), self.context.current.version, FILE, OUTSIDE, Author(OUTSIDE), owner_of(Path(path)))
-        content, objects = replace(known, before=known.after, after=now), [known.object]
+        content, objects = replace(known, before=known.after, after=current), [known.object]
         if path == str(self.context.current.path):
-            before, after = await run_in_thread(Document.parse, known.after or b""), await run_in_thread(Document.parse, now or b"")
+            before, after = await run_in_thread(Document.parse, known.after or b""), await run_in_thread(Document.parse, current or b"")
             entry, objects = replace(entry, kind=CONFIGURATION), entries.sections(self._editor, before, after)
         await self._add(lambda: Record(entry, [content], (), objects))
 
@@ -332,23 +334,28 @@ class History(Recorder):
         return None
 
     async def _restore_unloaded(self) -> None:
-        """Restore, at the start, the list of changes that the former process published and HAProxy has not loaded."""
+        """Restore the list of changes that the former process has published, and that HAProxy has not loaded."""
         context = self.context
         good = context.running.last_good
         if good is None or good is context.current.document:
             return
-        known = {change.version for change in context.unloaded}
-        known = known.union(*(record.taken_back for record in context.reloads.records.all()))
+        listed = {change.version for change in context.unloaded}
+        listed = listed.union(*(record.taken_back for record in context.reloads.records.all()))
         for entry in await self.ask(Journal.after_version, header.version_of(good), MOST_UNLOADED):
             (texts, with_files), is_live = await self._documents(entry.id), entry.outcome == "live"
             if header.same_text(texts[1], good):
                 return
-            if entry.version not in known and not entry.author.cause.startswith(f"{RELOAD}/"):
+            if entry.version not in listed and not entry.author.cause.startswith(f"{RELOAD}/"):
                 context.unloaded.appendleft(Published(entry.version, entry.author, *texts, is_live, with_files and not is_live, entry.id))
 
-    async def _compare(self, id_: int, kind: str, of: Outcome | Edited | None = None) -> None:
+    async def _add_effects(self, id_: int, kind: str, change: Outcome | Edited | None = None) -> None:
+        """Compute the effects and the summary of an entry, and add them to the journal. `change`: the change of the entry, if known."""
         try:
-            touched = await self._effects(id_, of) if kind == CONFIGURATION else ()
+            touched: Sequence[Effect] = ()
+            if kind == CONFIGURATION and change:
+                touched = await run_in_thread_if_large(change.texts or (), lambda: change.effects)
+            elif kind == CONFIGURATION:
+                touched = await run_in_thread(effects, self._editor, *(await self._documents(id_))[0])
             stored = await self.ask(Journal.stored, id_)
             files = await run_in_thread_if(bool(stored), summaries.file_summaries, stored)
             effects_ = [touch.as_dict() for touch in touched]
@@ -358,11 +365,6 @@ class History(Recorder):
             await self.ask(Journal.add_effects, id_, effects_, [touch.object for touch in touched], files, summary)
         except UNREADABLE as error:
             log.warning("computing the effects of entry %d failed: %s", id_, error)
-
-    async def _effects(self, id_: int, of: Outcome | Edited | None) -> Sequence[Effect]:
-        if of:
-            return await run_in_thread_if_large(of.texts or (), lambda: of.effects)
-        return await run_in_thread(effects, self._editor, *(await self._documents(id_))[0])
 
     async def _documents(self, id_: int) -> tuple[tuple[Document, Document], bool]:
         """Return the configuration before and after an entry, and whether it changed stored files as well."""
@@ -380,9 +382,10 @@ class History(Recorder):
     # -- reading
 
     async def current(self, path: str) -> bytes | None:
-        """Return the content of a file, or of an object that is no file; None if it does not exist. Raises Unreadable."""
+        """Return the content of a file, or of an object that is no file; None if there is no such file or object. Raises Unreadable."""
         kind, _, name = path.partition("/")
-        read = partial(self.others[kind], name) if kind in self.others else partial(read_file, Path(path))
+        reader = self.content_readers.get(kind)
+        read = partial(reader, name) if reader else partial(read_file, Path(path))
         return await asyncio.to_thread(read)
 
     async def settled(self) -> None:

@@ -88,12 +88,12 @@ class Journal:
     # -- adding
 
     def add(self, record: Record) -> int:
-        """Add an entry and sync it; return its id. An entry without an outcome has begun, and is ended or removed later."""
+        """Add an entry, sync it, and return its id. An entry without an outcome has begun, and is ended or removed later."""
         entry, secrets = record.entry, {content.path for content in record.contents if _is_secret(content)}
         with self._state.transaction():
             members = _packed([asdict(member) for member in record.members])
             made = (self.last, entry.time, entry.version, entry.kind, entry.outcome, entry.owner, entry.reload_id)
-            row = (*made, *_by(entry.author), members)
+            row = (*made, *_author_columns(entry.author), members)
             statement = f"INSERT INTO begun (parent, time, version, kind, outcome, owner, reload, {_BY}, members) VALUES ({_marks(row)})"
             added = int(self._state.execute(statement, row).lastrowid or 0)
             for content in record.contents:
@@ -105,14 +105,11 @@ class Journal:
             self._touch(added, record.objects)
             # The keys are synced before the entry. If the entry is never written, the next entry gets its id and replaces these keys.
             if secret_contents := [content for content in record.contents if content.is_kept and content.path in secrets]:
-                self._hold_keys(added, secret_contents)
+                with self._state.keys.transaction():
+                    self._state.keys.execute("DELETE FROM held WHERE entry >= ?", (added,))
+                    for content in secret_contents:
+                        contents.add_contents(self._state.keys, added, content.path, content.before, content.after)
         return added
-
-    def _hold_keys(self, entry: int, secrets: Sequence[Content]) -> None:
-        with self._state.keys.transaction():
-            self._state.keys.execute("DELETE FROM held WHERE entry >= ?", (entry,))
-            for secret in secrets:
-                contents.add_contents(self._state.keys, entry, secret.path, secret.before, secret.after)
 
     def end(self, entry: int, outcome: str, reload_id: str | None, members: Sequence[MemberChange] = ()) -> None:
         """End an entry. This is not synced: after a loss of power, the next start ends it again."""
@@ -171,7 +168,7 @@ class Journal:
 
     def add_refusal(self, refusal: Refusal) -> None:
         """Add a refused request. This is not synced, so that refused requests do not slow down changes."""
-        row = (refusal.time, *_by(refusal.author), refusal.object, refusal.reason)
+        row = (refusal.time, *_author_columns(refusal.author), refusal.object, refusal.reason)
         with self._state.transaction(is_synced=False):
             added = self._state.execute(f"INSERT INTO refusal (time, {_BY}, object, reason) VALUES ({_marks(row)})", row).lastrowid or 0
             self._state.execute("DELETE FROM refusal WHERE id <= ?", (added - self._limits.refusals,))
@@ -201,8 +198,8 @@ class Journal:
     ) -> Iterator[Entry]:
         """Yield entries, the newest first.
 
-        `pattern`: a pattern for the names of objects; an entry matches if it changes such an object or an object inside one. `author`: a
-        name. `since` and `until`: Unix times. `before`: return only entries with lower ids.
+        `pattern`: a pattern of object names. An entry matches if it changes a matching object, or an object inside a matching object.
+        `author`: the name of an author. `since` and `until`: Unix times. `before`: yield only entries with lower ids.
         """
         conditions, values = ["1"], list[Any]()
         for condition, value in (("time >= ?", since), ("time <= ?", until), ("id < ?", before), ("name = ?", author or None)):
@@ -217,10 +214,10 @@ class Journal:
         return self._entries(f"WHERE {' AND '.join(conditions)} ORDER BY id DESC", values)
 
     def _entries(self, rest: str, values: Sequence[Any], table: str = "entry") -> Iterator[Entry]:
-        for id_, parent, time, version, kind, outcome, owner, reload_id, *by in self._state.execute(
+        for id_, parent, time, version, kind, outcome, owner, reload_id, *author in self._state.execute(
             f"SELECT {_ENTRY} FROM {table} {rest}", values
         ):
-            yield Entry(time, version, kind, outcome, Author(*by), owner, reload_id, id_, parent)
+            yield Entry(time, version, kind, outcome, Author(*author), owner, reload_id, id_, parent)
 
     def of_version(self, version: int) -> int | None:
         """Return the id of the newest entry that gave the configuration a version; None if there is none."""
@@ -243,7 +240,7 @@ class Journal:
         return list(islice(takewhile(lambda entry: entry.version > version, entries), most))
 
     def of_request(self, id_: str, since: float) -> int | None:
-        """Return the id of the newest entry of a request since a Unix time, because clients may reuse ids; None if there is none."""
+        """Return the id of the newest entry of a request since a Unix time; None if there is none. Clients may reuse ids of requests."""
         row = self._state.execute("SELECT MAX(id) FROM entry WHERE request_id = ? AND time >= ?", (id_, since)).fetchone()
         return None if row is None else row[0]
 
@@ -286,14 +283,14 @@ class Journal:
     def stored(self, entry: int) -> list[Content]:
         """Return the contents of the files other than the configuration that an entry changed. Skips contents that were deleted."""
         rows = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object != ''", (entry,)).fetchall()
-        found = list[Content]()
+        contents_ = list[Content]()
         for row in rows:
             with suppress(NotFound):
-                found.append(self._content(entry, *row))
-        return found
+                contents_.append(self._content(entry, *row))
+        return contents_
 
     def configuration(self, entry: int) -> Content:
-        """Return the configuration of an entry that changed it. Raises NotFound."""
+        """Return the configuration before and after an entry, which must have changed it. Raises NotFound."""
         row = self._state.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object = ''", (entry,)).fetchone()
         return self._content(entry, *row)
 
@@ -314,7 +311,10 @@ class Journal:
         return [path for (path,) in self._state.execute("SELECT DISTINCT path FROM file ORDER BY path")]
 
     def at(self, entry: int, path: str, *, before: bool = False) -> Content | None:
-        """Return the content of a file after an entry, or `before` it; None if the history does not know the file. Raises NotFound."""
+        """Return the content of a file after an entry; with `before`, the content before the entry. Raises NotFound.
+
+        Return None if the history does not know the file.
+        """
         for order, condition in (("DESC", "entry <= ?"), ("ASC", "entry > ?")):
             statement = (
                 "SELECT entry, object, path, secret, is_kept FROM file WHERE path = ? AND entry NOT IN "
@@ -345,22 +345,23 @@ class Journal:
         return ReloadOutcome(id_, time, status, {int(entry): outcome for entry, outcome in json.loads(changes).items()}, rest)
 
     def outcome_of(self, entry: Entry) -> ReloadOutcome | None:
-        """Return the outcome of an entry's reload. If it failed and kept the change, return that of the reload that loads the change."""
-        found = self._state.execute("SELECT reload FROM load WHERE entry = ?", (entry.id,)).fetchone()
-        outcome = self.outcome(found[0]) if found else None
+        """Return the outcome of an entry's reload. If it failed and another reload loads the change, return the outcome of the other."""
+        row = self._state.execute("SELECT reload FROM load WHERE entry = ?", (entry.id,)).fetchone()
+        outcome = self.outcome(row[0]) if row else None
         while outcome and outcome.rest and outcome.changes.get(entry.id) == KEPT:
             outcome = self.outcome(outcome.rest)
         return outcome
 
     def refusals(self) -> Iterator[Refusal]:
         """Yield refused requests, the newest first."""
-        for id_, time, *by, object_, reason in self._state.execute(f"SELECT id, time, {_BY}, object, reason FROM refusal ORDER BY id DESC"):
-            yield Refusal(time, Author(*by), object_, reason, id_)
+        statement = f"SELECT id, time, {_BY}, object, reason FROM refusal ORDER BY id DESC"
+        for id_, time, *author, object_, reason in self._state.execute(statement):
+            yield Refusal(time, Author(*author), object_, reason, id_)
 
     # -- limits
 
     def prune(self, now: float) -> None:
-        """Delete the oldest entries beyond the limits. Keeps the newest entry, and all entries since the oldest one that has not ended."""
+        """Delete the oldest entries beyond the limits. Keep the newest entry, and all entries since the oldest one that has not ended."""
         if (last := self.last) is None:
             return
         below = last - self._limits.entries + 1
@@ -370,25 +371,22 @@ class Journal:
         if self._state.size > self._limits.size:
             first = int(self._state.execute("SELECT min(id) FROM entry").fetchone()[0])
             below = max(below, first + max(PIECE, (last - first) // 10))
-        below, begun = min(below, last), self.open()
-        self._delete(min([below, *begun[:1]]))
+        begun = self.open()
+        below = min([below, last, *begun[:1]])
+        if self._state.execute("SELECT 1 FROM entry WHERE id < ?", (below,)).fetchone():
+            with self._state.transaction():
+                self._state.execute("DELETE FROM reload WHERE id NOT IN (SELECT reload FROM load WHERE entry >= ?)", (below,))
+                for table, column in (("begun", "id"), ("forced", "entry"), ("file", "entry"), ("effects", "entry"), ("touched", "entry")):
+                    self._state.execute(f"DELETE FROM {table} WHERE {column} < ?", (below,))
+                contents.delete_contents(self._state, below)
+            with self._state.keys.transaction():
+                contents.delete_contents(self._state.keys, below)
+            for database in (self._state, self._state.keys):
+                database.release_room()
         if contents.size(self._state.keys) > self._limits.size_of_keys:
             with self._state.keys.transaction():
                 rows = [entry for (entry,) in self._state.keys.execute("SELECT entry FROM held ORDER BY entry")]
                 contents.delete_contents(self._state.keys, min([rows[len(rows) // 2], *begun[:1]]))
-
-    def _delete(self, below: int) -> None:
-        if not self._state.execute("SELECT 1 FROM entry WHERE id < ?", (below,)).fetchone():
-            return
-        with self._state.transaction():
-            self._state.execute("DELETE FROM reload WHERE id NOT IN (SELECT reload FROM load WHERE entry >= ?)", (below,))
-            for table, column in (("begun", "id"), ("forced", "entry"), ("file", "entry"), ("effects", "entry"), ("touched", "entry")):
-                self._state.execute(f"DELETE FROM {table} WHERE {column} < ?", (below,))
-            contents.delete_contents(self._state, below)
-        with self._state.keys.transaction():
-            contents.delete_contents(self._state.keys, below)
-        for database in (self._state, self._state.keys):
-            database.release_room()
 
 
 def _is_secret(content: Content) -> bool:
@@ -396,7 +394,7 @@ def _is_secret(content: Content) -> bool:
     return bool(content.object) and any(is_secret(data) for data in (content.before, content.after) if data)
 
 
-def _by(author: Author) -> tuple[str, ...]:
+def _author_columns(author: Author) -> tuple[str, ...]:
     return author.name, author.address, author.request_id, author.message, author.cause, author.confirmation
 
 

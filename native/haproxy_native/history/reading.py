@@ -23,7 +23,7 @@ from haproxy_native.threads import run_in_thread
 
 @dataclass(frozen=True)
 class Blamed:
-    """A line of a section and the last entry that changed it."""
+    """A line of a section, and the last entry that changed the line."""
 
     # The number in the file, from 1.
     number: int
@@ -36,31 +36,31 @@ class Blamed:
 
 
 def blame(steps: Iterable[tuple[Entry, bytes, bytes]], kind: str, name: str, now: Document) -> Iterator[Blamed]:
-    """Yield the lines of a section in `now`, each with the entry that last changed it.
+    """Yield the lines of a section in `now`, each with the entry that last changed the line.
 
     `steps`: (entry, configuration before it, configuration after it), the oldest first.
     """
     lines, authors = list[str](), list[Entry | None]()
     for entry, before, after in steps:
-        lines, authors = _next(lines, authors, _lines(before, kind, name), None)
-        lines, authors = _next(lines, authors, _lines(after, kind, name), entry)
+        lines, authors = _attribute(lines, authors, _section_lines(before, kind, name), None)
+        lines, authors = _attribute(lines, authors, _section_lines(after, kind, name), entry)
     section = now.find(kind, name)
-    lines, authors = _next(lines, authors, split_lines(section.text) if section else [], None)
+    lines, authors = _attribute(lines, authors, split_lines(section.text) if section else [], None)
     first = first_lines(now)[now.place(section)] if section else 0
-    for place, (line, author) in enumerate(zip(lines, authors, strict=True)):
-        yield Blamed(first + place, line.rstrip("\r\n"), author)
+    for number, (line, author) in enumerate(zip(lines, authors, strict=True), first):
+        yield Blamed(number, line.rstrip("\r\n"), author)
 
 
-def _next(lines: list[str], authors: list[Entry | None], new: list[str], by: Entry | None) -> tuple[list[str], list[Entry | None]]:
-    """Return the new lines and their authors: unchanged lines keep their author, all other lines get `by`."""
+def _attribute(lines: list[str], authors: list[Entry | None], new: list[str], entry: Entry | None) -> tuple[list[str], list[Entry | None]]:
+    """Return (the new lines, the entry that last changed each): unchanged lines keep their entry, and all others get `entry`."""
     result, at = list[Entry | None](), 0
     for (start, end), (new_start, new_end) in changes(lines, new):
-        result += [*authors[at:start], *([by] * (new_end - new_start))]
+        result += [*authors[at:start], *([entry] * (new_end - new_start))]
         at = end
     return new, [*result, *authors[at:]]
 
 
-def _lines(data: bytes, kind: str, name: str) -> list[str]:
+def _section_lines(data: bytes, kind: str, name: str) -> list[str]:
     section = Document.parse(data).find(kind, name)
     return split_lines(section.text) if section else []
 
@@ -82,8 +82,8 @@ async def entry_of_request(history: History, id_: str, since: float) -> int | No
 async def difference_between(history: History, editor: Editor, start: int | None, end: int, object_: str | None) -> str:
     """Return the unified diff of the configuration between two entries, with secrets masked.
 
-    It compares the configuration after the entry `start` (None: before the entry `end`) with the one after the entry `end`. `object_`:
-    compare only the section of this object. Raises NotFound and BadRequest.
+    The first configuration is the one after the entry `start`; if `start` is None, the one before the entry `end`. The second configuration
+    is the one after the entry `end`. `object_`: compare only the section of this object. Raises NotFound and BadRequest.
     """
     path, section = history.context.current.path, section_of_object(editor, object_) if object_ else None
 
@@ -93,32 +93,32 @@ async def difference_between(history: History, editor: Editor, start: int | None
         return _text(journal, journal.get(start).id, str(path)), _text(journal, journal.get(end).id, str(path))
 
     old, new = await history.ask(texts)
-    return await run_in_thread(lambda: masked_lines(_difference(old, new, path.name, section)))
 
+    def compare() -> str:
+        before, after = Document.parse(old), Document.parse(new)
+        if section is None:
+            return masked_lines(difference(before, after, path.name, PAST))
+        old_text, new_text = (found.text if (found := document.find(*section)) else "" for document in (before, after))
+        return masked_lines(difference_of_texts(old_text, new_text, f"{path.name}, {' '.join(section)}", PAST))
 
-def _difference(old: bytes, new: bytes, name: str, section: tuple[str, str] | None) -> str:
-    before, after = Document.parse(old), Document.parse(new)
-    if section is None:
-        return difference(before, after, name, PAST)
-    old_text, new_text = (section_.text if (section_ := document.find(*section)) else "" for document in (before, after))
-    return difference_of_texts(old_text, new_text, f"{name}, {' '.join(section)}", PAST)
+    return await run_in_thread(compare)
 
 
 async def differences(contents: Sequence[Content]) -> str:
     """Return the unified diff of files, with secrets masked and without private keys."""
-    return await run_in_thread(lambda: "".join(_differences(contents)))
 
+    def compare() -> Iterator[str]:
+        for content in contents:
+            if not content.object:
+                before, after = (Document.parse(data or b"") for data in (content.before, content.after))
+                yield masked_lines(difference(before, after, content.path.rpartition("/")[2], PAST))
+            elif not content.is_kept or any(key_material.is_secret(data) for data in (content.before, content.after) if data):
+                yield f"--- {content.object} ({PAST[0]})\n+++ {content.object} ({PAST[1]})\n"
+            else:
+                old, new = (decoded(data or b"") for data in (content.before, content.after))
+                yield masked_text(difference_of_texts(old, new, content.object, PAST))
 
-def _differences(contents: Sequence[Content]) -> Iterator[str]:
-    for content in contents:
-        if not content.object:
-            before, after = (Document.parse(data or b"") for data in (content.before, content.after))
-            yield masked_lines(difference(before, after, content.path.rpartition("/")[2], PAST))
-        elif not content.is_kept or any(key_material.is_secret(data) for data in (content.before, content.after) if data):
-            yield f"--- {content.object} ({PAST[0]})\n+++ {content.object} ({PAST[1]})\n"
-        else:
-            old, new = (decoded(data or b"") for data in (content.before, content.after))
-            yield masked_text(difference_of_texts(old, new, content.object, PAST))
+    return await run_in_thread(lambda: "".join(compare()))
 
 
 async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]:
@@ -139,7 +139,7 @@ async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]
 
 
 def _text(journal: Journal, id_: int, path: str, *, before: bool = False) -> bytes:
-    """Return the configuration after an entry, or before it. Raises NotFound."""
+    """Return the configuration after an entry; with `before`, the configuration before the entry. Raises NotFound."""
     content = journal.at(id_, path, before=before)
     if content is None or (data := content.before if before else content.after) is None:
         raise NotFound(f"the configuration at entry {id_} is not known")

@@ -28,7 +28,6 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.request_context import Author
 from haproxy_native.storage.key_material import is_secret
-from haproxy_native.storage.store import Store
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import Collision, Lines, merged
@@ -36,10 +35,10 @@ from haproxy_native.text.pieces import decoded, encoded, split_lines
 from haproxy_native.threads import run_in_thread
 
 REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
-# Returns the wanted content of a file, given the current one; None for no file.
-Wanted = Callable[[bytes | None], bytes | None]
-# (the operation on the configuration, or None, and the wanted contents of other files).
-_Changes = tuple[Edit | None, Mapping[Content, Wanted]]
+# Returns the new content of a file, given its current content; None for no file.
+ContentEdit = Callable[[bytes | None], bytes | None]
+# (the operation on the configuration, or None; the edits of other files).
+_Changes = tuple[Edit | None, Mapping[Content, ContentEdit]]
 
 
 @dataclass(frozen=True)
@@ -80,9 +79,10 @@ class Restore:
 
 
 class OtherFiles(Protocol):
-    """A kind of objects whose commits are separate from the configuration: SPOE files or routing tests. They are addressed by name."""
+    """The objects of a kind whose commits are separate from the configuration: SPOE files or routing tests."""
 
-    async def change(self, name: str, wanted: Wanted, author: Author) -> Outcome: ...
+    async def change(self, name: str, edit: ContentEdit, author: Author) -> Outcome:
+        """Call `edit` with the content of the object with this name, and commit the content that `edit` returns."""
 
 
 @dataclass(frozen=True)
@@ -91,49 +91,48 @@ class Reverter:
 
     history: History
     engine: Engine
-    # By the kind of their objects.
-    others: dict[str, OtherFiles]
+    # The objects with separate commits, by kind.
+    other_files: dict[str, OtherFiles]
 
     def add_kind(self, kind: str, files: OtherFiles, content: Callable[[str], bytes | None]) -> None:
-        """Add a kind of objects. `content` returns the stored content of an object by its name; None if it does not exist."""
-        self.others[kind], self.history.others[kind] = files, content
+        """Add a kind of objects. `content` returns the stored content of the object with a name; None if there is no such object."""
+        self.other_files[kind], self.history.content_readers[kind] = files, content
 
     async def revert(self, id_: int, author: Author) -> Reverted:
-        """Revert the change of one entry.
+        """Revert the change of one entry. Raises NotFound, and the errors of a commit.
 
-        Raises NotFound, NotRevertible if the entry changed the process alone, Diverged, with both values, if the same members or lines were
-        changed later, and the errors of a commit.
+        Also raises NotRevertible if the entry changed the process alone, and Diverged if the same members or lines were changed later.
         """
-        return await self._return(await self._revert(id_), replace(author, cause=f"{REVERT}/{id_}"))
+        return await self._commit(await self._plan_revert(id_), replace(author, cause=f"{REVERT}/{id_}"))
 
     async def check_revert(self, id_: int, author: Author) -> bool:
         """Return whether `revert` would reload HAProxy. Raises the errors of `revert` that come before HAProxy's check of the file."""
+        return await self._would_reload(await self._plan_revert(id_), author)
 
-        return await self._check(await self._revert(id_), author)
-
-    async def _revert(self, id_: int) -> _Changes:
+    async def _plan_revert(self, id_: int) -> _Changes:
         """Return the changes that revert an entry. Raises NotFound, NotRevertible and Diverged."""
         entry = await self.history.ask(Journal.get, id_)
         if entry.kind == RUNTIME:
             objects = await self.history.ask(Journal.objects, id_)
             raise NotRevertible(f"entry {id_} changed {', '.join(objects)} in the running process alone and cannot be reverted")
-        contents = [_plain(content) for content in await self.history.ask(Journal.contents, id_)]
+        contents = [_without_version_line(content) for content in await self.history.ask(Journal.contents, id_)]
+        edits: dict[Content, ContentEdit] = {}
+        for content in contents:
+            if content.object and _revert_content(content, current := await self._read_current(content)) != current:
+                edits[content] = partial(_revert_content, content)
         main = next((content for content in contents if not content.object), None)
-        files = [
-            content for content in contents if content.object and _content_without(content, now := await self._current(content)) != now
-        ]
         undo = Undo(*await run_in_thread(lambda: [Document.parse(data or b"") for data in (main.before, main.after)])) if main else None
-        return await self._if_it_changes(undo), {file: partial(_content_without, file) for file in files}
+        return await self._drop_if_unchanged(undo), edits
 
-    async def _if_it_changes(self, operation: Edit | None) -> Edit | None:
-        """Return the operation, or None if it would not change the configuration. Raises the errors of the operation."""
+    async def _drop_if_unchanged(self, operation: Edit | None) -> Edit | None:
+        """Return the operation; None if it would not change the configuration. Raises the errors of the operation."""
         document = self.engine.document
         return operation if operation and not header.same_text(await run_in_thread(operation.apply, document), document) else None
 
     async def roll_back(self, id_: int, author: Author) -> Reverted:
-        """Revert an entry of a confirmation, even if it changed servers in the process alone. Raises the errors of `revert`."""
+        """Revert an entry of a confirmation, also one that changed servers in the process alone. Raises the errors of `revert`."""
         if (await self.history.ask(Journal.get, id_)).kind != RUNTIME:
-            return await self._return(await self._revert(id_), author)
+            return await self._commit(await self._plan_revert(id_), author)
         members = await self.history.ask(Journal.members, id_)
         outcome = await revert_servers(self.engine.context, members, author) if members else None
         return Reverted([outcome] if outcome else [])
@@ -142,117 +141,116 @@ class Reverter:
         """Restore the configuration and all files to the state after an entry. Raises NotFound, and the errors of a commit.
 
         SPOE files are written before the configuration, and deleted after it. Routing tests are restored before the configuration, because
-        it may have to pass the tests of that state. If the configuration is refused, the files written before it are restored.
+        the configuration may have to pass them. If the configuration is refused, the files that were written before it get their former
+        contents.
         """
-        return await self._return(await self._restore(id_), replace(author, cause=f"{RESTORE}/{id_}"))
+        return await self._commit(await self._plan_restore(id_), replace(author, cause=f"{RESTORE}/{id_}"))
 
     async def check_restore(self, id_: int, author: Author) -> bool:
         """Return whether `restore` would reload HAProxy. Raises the errors of `restore` that come before HAProxy's check of the file."""
-        return await self._check(await self._restore(id_), author)
+        return await self._would_reload(await self._plan_restore(id_), author)
 
-    async def _restore(self, id_: int) -> _Changes:
+    async def _plan_restore(self, id_: int) -> _Changes:
         """Return the changes that restore the state after an entry. Raises NotFound and Diverged."""
         await self.history.ask(Journal.get, id_)
         path = str(self.engine.context.current.path)
-        moment = {path: await self.history.ask(Journal.at, id_, path) for path in await self.history.ask(Journal.paths)}
-        main = moment.pop(path, None)
-        files = [_plain(content) for content in moment.values() if content]
-        differing = [file for file in files if await self._current(file) != file.after]
+        contents = {path: await self.history.ask(Journal.at, id_, path) for path in await self.history.ask(Journal.paths)}
+        main = contents.pop(path, None)
+        files = [_without_version_line(content) for content in contents.values() if content]
+        differing = [file for file in files if await self._read_current(file) != file.after]
         if lost := next((content for content in differing if not content.is_kept), None):
             raise Diverged(f"{lost.path} was too large to be stored, so entry {id_} cannot be restored")
         put = Restore(await run_in_thread(Document.parse, main.after)) if main is not None and main.after is not None else None
-        return await self._if_it_changes(put), {content: partial(_as_it_was, content) for content in differing}
+        return await self._drop_if_unchanged(put), {content: partial(_content_after, content) for content in differing}
 
-    async def _check(self, changes: _Changes, author: Author) -> bool:
+    async def _would_reload(self, changes: _Changes, author: Author) -> bool:
         """Return whether changes would reload HAProxy. Raises Forbidden, and the errors of the operation."""
-        operation, wanted = changes
-        for content in wanted:
-            if _kind(content) in self.others:
-                is_there, stays = await self._current(content) is not None, content.after is not None
+        operation, edits = changes
+        for content in edits:
+            if _kind(content) in self.other_files:
+                is_there, stays = await self._read_current(content) is not None, content.after is not None
                 author.permit(touch(_kind(content), Path(content.path), is_there=is_there, stays=stays))
-        change = _change_of(
-            self.engine.stores, author, operation, {path: change for path, change in wanted.items() if _kind(path) not in self.others}
-        )
+        stored = {content: edit for content, edit in edits.items() if _kind(content) not in self.other_files}
+        change = _change_of(self.engine.stores, author, operation, stored)
         return await self.engine.check_change(change) if change else False
 
-    async def _return(self, changes: _Changes, author: Author) -> Reverted:
-        """Commit the configuration and stored files together, and the files of other kinds before or after that."""
-        operation, wanted = changes
-        others = [path for path in wanted if _kind(path) in self.others]
+    async def _commit(self, changes: _Changes, author: Author) -> Reverted:
+        """Commit the configuration and stored files together. Files with separate commits are changed before or after that."""
+        operation, edits = changes
+        stored = {content: edit for content, edit in edits.items() if _kind(content) not in self.other_files}
+        others = [content for content in edits if content not in stored]
         first = [content for content in others if content.after is not None or _kind(content) == TEST]
-        former = {path: await self._current(path) for path in first}
-        outcomes = [await self._change(path, wanted[path], author) for path in first]
+        former = {content: await self._read_current(content) for content in first}
+        outcomes = [await self._change_other_file(content, edits[content], author) for content in first]
         try:
-            if made := _change_of(
-                self.engine.stores, author, operation, {path: change for path, change in wanted.items() if path not in others}
-            ):
-                outcomes.append(await commit(self.engine.context, made))
+            if change := _change_of(self.engine.stores, author, operation, stored):
+                outcomes.append(await commit(self.engine.context, change))
         except Exception:
-            for path in first:
-                await self._change(path, partial(_as_it_was, replace(path, after=former[path])), replace(author, rights=None))
+            for content in first:
+                restore = partial(_content_after, replace(content, after=former[content]))
+                await self._change_other_file(content, restore, replace(author, rights=None))
             raise
-        return Reverted([*outcomes, *[await self._change(other, wanted[other], author) for other in others if other not in first]])
+        for content in others:
+            if content not in first:
+                outcomes.append(await self._change_other_file(content, edits[content], author))
+        return Reverted(outcomes)
 
-    async def _change(self, content: Content, wanted: Wanted, author: Author) -> Outcome:
-        return await self.others[_kind(content)].change(Path(content.path).name, wanted, author)
+    async def _change_other_file(self, content: Content, edit: ContentEdit, author: Author) -> Outcome:
+        return await self.other_files[_kind(content)].change(Path(content.path).name, edit, author)
 
-    async def _current(self, content: Content) -> bytes | None:
-        """Return the current content of a file, in the form of `_plain`."""
-        return _plain(replace(content, after=await self.history.current(content.path))).after
+    async def _read_current(self, content: Content) -> bytes | None:
+        """Return the current content of a file; of a SPOE file, without its version line."""
+        return _without_version_line(replace(content, after=await self.history.current(content.path))).after
 
 
 async def revert_outcome(engine: Engine, outcome: Outcome, author: Author) -> Outcome:
-    """Revert a change, given the outcome that its commit returned, and keep later changes.
+    """Revert a change and keep later changes. `outcome`: what the commit of the change returned. Raises the errors of a commit.
 
-    Raises NotRevertible if the change was of the process alone and changed anything but servers, Conflict if the same values have been
-    changed since, and the errors of a commit.
+    Also raises NotRevertible if the change was one of the process alone and not only of servers, and Conflict if a later change has set the
+    same values.
     """
     if not outcome.lasting:
         if other := next((member.object for member in outcome.members if parsed(member.object)[0] != "backend"), None):
             raise NotRevertible(f"{other} was changed in the running process alone, and cannot be reverted")
         return await revert_servers(engine.context, outcome.members, author) or await unchanged(engine.context)
     undo = Undo(*outcome.texts) if outcome.texts else None
-    change = _change_of(engine.stores, author, undo, {content: partial(_content_without, content) for content in outcome.contents})
+    change = _change_of(engine.stores, author, undo, {content: partial(_revert_content, content) for content in outcome.contents})
     return await commit(engine.context, replace(change, skips_same=True)) if change else await unchanged(engine.context)
 
 
-def _change_of(stores: Stores, author: Author, operation: Edit | None, stored: Mapping[Content, Wanted]) -> Change | None:
-    """Return the change of the configuration and of stored files; None if neither changes."""
-    if not (operation or stored):
-        return None
+def _change_of(stores: Stores, author: Author, operation: Edit | None, edits: Mapping[Content, ContentEdit]) -> Change | None:
+    """Return the change of the configuration and of stored files; None if neither changes. Raises NotFound for a file of no store."""
+    operations = list[Operation]()
+    if operation:
+        operations.append(operation)
+    if edits:
+        by_kind = {store.kind: store for store in reversed(stores.values())}
+        for content in edits:
+            if _kind(content) not in by_kind:
+                raise NotFound(f"{content.path} is not in a directory of stored files")
+
+        def edit(before: Contents) -> Contents:
+            return {Path(content.path): edit_(before[Path(content.path)]) for content, edit_ in edits.items()}
+
+        # Unchecked, since the store of certificates would refuse a file with only a key.
+        operations.append(EditFiles({Path(content.path): by_kind[_kind(content)] for content in edits}, edit, is_checked=False))
     # A change of files alone skips validation, so that it can be reverted even if HAProxy's check cannot run.
-
     validation = Validation.IF_NEEDED if operation else Validation.NEVER
-    operations: list[Operation] = [*([operation] if operation else []), *([_edits(stores, stored)] if stored else [])]
-    return Change(operations, validation=validation, author=author)
+    return Change(operations, validation=validation, author=author) if operations else None
 
 
-def _edits(stores: Stores, wanted: Mapping[Content, Wanted]) -> EditFiles:
-    def edit(now: Contents) -> Contents:
-        return {Path(path.path): change(now[Path(path.path)]) for path, change in wanted.items()}
-
-    # Unchecked, since the store of certificates would refuse a file with only a key.
-    return EditFiles({Path(path.path): _store(stores, path) for path in wanted}, edit, is_checked=False)
-
-
-def _store(stores: Stores, content: Content) -> Store:
-    for store in stores.values():
-        if store.kind == _kind(content):
-            return store
-    raise NotFound(f"{content.path} is not in a directory of stored files")
-
-
-def _content_without(content: Content, now: bytes | None) -> bytes | None:
+def _revert_content(content: Content, current: bytes | None) -> bytes | None:
+    """Return the current content of a file without the change that `content` describes. Raises Diverged."""
     if not content.is_kept:
         raise Diverged(f"{content.path} was too large to be stored")
-    is_key = any(is_secret(data) for data in (now, content.before, content.after) if data)
-    return reverted_content(content.path, now, content.before, content.after, is_shown=not is_key)
+    is_key = any(is_secret(data) for data in (current, content.before, content.after) if data)
+    return reverted_content(content.path, current, content.before, content.after, is_shown=not is_key)
 
 
 def reverted_content(name: str, now: bytes | None, before: bytes | None, after: bytes | None, *, is_shown: bool = True) -> bytes | None:
     """Return the content of a file with one change undone; None for no file.
 
-    Raises Diverged, with the lines if `is_shown`, if later changes have changed the same lines.
+    Raises Diverged if later changes have changed the same lines. With `is_shown`, the error quotes the lines.
     """
     if now in (before, after):
         return before
@@ -261,20 +259,19 @@ def reverted_content(name: str, now: bytes | None, before: bytes | None, after: 
     try:
         return encoded("".join(merged(*(split_lines(decoded(text)) for text in (after, now, before)))))
     except Collision as collision:
-        raise Diverged(f"{name} has been changed since" + (f"; {_lines(collision)}" if is_shown else "")) from None
+        if not is_shown:
+            raise Diverged(f"{name} has been changed since") from None
+        mine, theirs = _quote(collision.mine), _quote(collision.theirs)
+        raise Diverged(f"{name} has been changed since; now: {mine}; before the change: {theirs}") from None
 
 
-def _lines(collision: Collision) -> str:
-    mine, theirs = (_quoted([masked_lines(line.strip()) for line in lines]) for lines in (collision.mine, collision.theirs))
-    return f"now: {mine}; before the change: {theirs}"
-
-
-def _quoted(lines: Lines) -> str:
-    text = " | ".join(lines[:3]) + (" | ..." if len(lines) > 3 else "")
+def _quote(lines: Lines) -> str:
+    """Return the first three lines in quotes, with secrets masked."""
+    text = " | ".join(masked_lines(line.strip()) for line in lines[:3]) + (" | ..." if len(lines) > 3 else "")
     return f"'{text[:200]}'" if lines else "nothing"
 
 
-def _as_it_was(content: Content, now: bytes | None) -> bytes | None:
+def _content_after(content: Content, current: bytes | None) -> bytes | None:
     return content.after
 
 
@@ -282,8 +279,8 @@ def _kind(content: Content) -> str:
     return content.object.partition("/")[0]
 
 
-def _plain(content: Content) -> Content:
-    """Return the content, for a SPOE file without its version line, which each change increments."""
+def _without_version_line(content: Content) -> Content:
+    """Return the content; for a SPOE file, without its version line, which each change increments."""
     if _kind(content) != SPOE:
         return content
     before, after = (data and header.without_versions(data) for data in (content.before, content.after))

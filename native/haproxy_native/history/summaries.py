@@ -1,4 +1,4 @@
-"""Summarize each entry in one line: the changed objects, and for stored files and SPOE files the numbers of changes. Pure."""
+"""Summarize each entry in one line: the changed objects, and for stored files and SPOE files the numbers of changes."""
 
 import json
 from collections import Counter
@@ -35,29 +35,33 @@ def summary(effects: Sequence[Mapping[str, Any]], files: Mapping[str, str], proc
     `effects`: with secrets masked. `files`: the summary of each file, by its object. `process`: objects that were changed in the process
     without effects on the configuration.
     """
-    texts = [text for text in (_of_effects(effects), *files.values()) if text] or [
-        f"change {object_} in the process" for object_ in process
-    ]
+    texts = [text for text in (_summarize_effects(effects), *files.values()) if text]
+    texts = texts or [f"change {object_} in the process" for object_ in process]
     more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
     return f"{texts[0]}{more}" if texts else ""
 
 
-def _of_effects(effects: Sequence[Mapping[str, Any]]) -> str:
+def _summarize_effects(effects: Sequence[Mapping[str, Any]]) -> str:
     if not effects:
         return ""
     objects = {effect["object"] for effect in effects}
-    if renamed := _renamed(effects):
-        old, new = renamed
+    if renaming := _find_renaming(effects):
+        old, new = renaming
         more = f" and {len(objects) - 2} more" if len(objects) > 2 else ""
         return f"rename {old} → {new.rpartition('/')[2]}{more}"
     object_ = effects[0]["object"]
-    own = _by_member([effect for effect in effects if effect["object"] == object_])
+    own = _split_by_member([effect for effect in effects if effect["object"] == object_])
     more = f" and {len(objects) - 1} more" if len(objects) > 1 else ""
     if ENTRY in object_ and None in (own[0]["old"], own[0]["new"]):
         # The only member of such an entry is its value.
         return f"delete {object_}{more}" if own[0]["new"] is None else f"create {object_}: {_value(own[0]['new'])}{more}"
     if any(effect["member"] for effect in own):
-        members = [_of_member(effect) for effect in own if effect["member"]]
+        members = []
+        for member, old, new in [(effect["member"], effect["old"], effect["new"]) for effect in own if effect["member"]]:
+            if new is None:
+                members.append(f"{member} removed")
+            else:
+                members.append(f"{member} set to {_value(new)}" if old is None else f"{member} {_value(old)} → {_value(new)}")
         rest = f" and {len(members) - MOST_MEMBERS} more" if len(members) > MOST_MEMBERS else ""
         return f"{', '.join(members[:MOST_MEMBERS])}{rest} on {object_}{more}"
     is_new, is_removed = (all(effect[side] is None for effect in own) for side in ("old", "new"))
@@ -65,8 +69,8 @@ def _of_effects(effects: Sequence[Mapping[str, Any]]) -> str:
     return f"{verb} {object_}{more}"
 
 
-def _renamed(effects: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
-    """Return (old name, new name) if one object was removed and one was added that differs in its name alone; None otherwise."""
+def _find_renaming(effects: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """Return (old name, new name) if one object was removed, one was added, and only their names differ. Otherwise, return None."""
     whole = [effect for effect in effects if not effect["member"]]
     before = {effect["object"]: effect["old"] for effect in whole if isinstance(effect["old"], Mapping)}
     after = {effect["object"]: effect["new"] for effect in whole if isinstance(effect["new"], Mapping)}
@@ -81,8 +85,8 @@ def _renamed(effects: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
     return (old, new) if parent == new_parent and are_alike else None
 
 
-def _by_member(own: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return the effects. If an object was removed and added as a whole, return one effect for each member that differs instead."""
+def _split_by_member(own: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return the effects on one object. If the object was removed and added again, return one effect for each differing member instead."""
     if len(own) != 2 or any(effect["member"] for effect in own):
         return own
     old, new = (next((effect[side] for effect in own if effect[side]), None) for side in ("old", "new"))
@@ -90,13 +94,6 @@ def _by_member(own: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         return own
     members = [member for member in {**old, **new} if old.get(member) != new.get(member)]
     return [{**own[0], "member": member, "old": old.get(member), "new": new.get(member)} for member in members] or own
-
-
-def _of_member(effect: Mapping[str, Any]) -> str:
-    member, old, new = effect["member"], effect["old"], effect["new"]
-    if new is None:
-        return f"{member} removed"
-    return f"{member} set to {_value(new)}" if old is None else f"{member} {_value(old)} → {_value(new)}"
 
 
 def _value(value: Any) -> str:
@@ -110,7 +107,7 @@ def file_summaries(contents: Sequence[Content]) -> dict[str, str]:
 
 
 def file_summary(content: Content) -> str:
-    """Return one line about a file, as in `map/hosts.map: 2 entries added, 1 removed`; empty if it is unchanged."""
+    """Return one line about a file, as in `map/hosts.map: 2 entries added, 1 removed`; empty if the file is unchanged."""
     if not content.is_kept:
         return f"change {content.object}"
     if content.before == content.after:
@@ -119,22 +116,18 @@ def file_summary(content: Content) -> str:
         return f"delete {content.object}"
     if content.before is None:
         return f"create {content.object}"
-    count = _counted(content.object, content.before, content.after)
-    return f"{content.object}: {count}" if count else f"replace {content.object}"
-
-
-def _counted(object_: str, before: bytes, after: bytes) -> str:
-    """Return a text with the numbers of changed rows; empty for certificates, keys and binary files."""
-    kind = parsed(object_)[0]
+    kind, contents = parsed(content.object)[0], (content.before, content.after)
     if kind == "spoe":
-        return _sections(before, after)
-    if kind not in _ROWS or b"\0" in after or (kind == "general" and any(map(key_material.is_secret, (before, after)))):
-        return ""
-    one, several, read = _ROWS[kind]
-    return _changes(one, several, *(read(decoded(data)) for data in differing_lines(before, after))) or "order or comments changed"
+        return f"{content.object}: {_list_changed_sections(*contents)}"
+    if kind not in _ROWS or b"\0" in content.after or (kind == "general" and any(map(key_material.is_secret, contents))):
+        # A certificate, a key or a binary file.
+        return f"replace {content.object}"
+    one, several, parse = _ROWS[kind]
+    count = _count_changes(one, several, *(parse(decoded(data)) for data in differing_lines(*contents)))
+    return f"{content.object}: {count or 'order or comments changed'}"
 
 
-def _changes(one: str, several: str, old: Rows, new: Rows) -> str:
+def _count_changes(one: str, several: str, old: Rows, new: Rows) -> str:
     """Return a text with the numbers of rows that were added, changed (another value of the same key), and removed."""
     removed, added = _keys(Counter(old) - Counter(new)), _keys(Counter(new) - Counter(old))
     changed = (removed & added).total()
@@ -151,8 +144,8 @@ def _keys(rows: "Counter[tuple[str, str]]") -> "Counter[str]":
     return keys
 
 
-def _sections(before: bytes, after: bytes) -> str:
-    """Return a text that lists the sections of a SPOE file that were added, removed and changed."""
+def _list_changed_sections(before: bytes, after: bytes) -> str:
+    """Return a text that names the sections of a SPOE file that were added, removed and changed."""
     old, new = _texts(before), _texts(after)
     rows = [
         f"{name} {'added' if name not in old else 'removed' if name not in new else 'changed'}"

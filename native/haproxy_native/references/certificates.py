@@ -1,4 +1,4 @@
-"""Find references to certificates of crt-stores, in lines of the configuration and in crt-lists. Pure.
+"""Find references to certificates of crt-stores, in lines of the configuration and in crt-lists.
 
 A reference is one word. It consists of the store's name and an alias or a path:
 
@@ -27,43 +27,42 @@ STORE, LOAD = "crt_store", "crt_store/crt_load"
 
 
 class CertificateReferences:
-    """Finds the words that refer to `wanted`: a certificate of a crt-store, or a crt-store as a whole.
+    """Finds the words that refer to `target`: a certificate of a crt-store, or a crt-store as a whole.
 
     A word that refers to any certificate of a store also refers to the store.
     """
 
-    def __init__(self, document: Document, wanted: ReferenceTarget) -> None:
+    def __init__(self, document: Document, target: ReferenceTarget) -> None:
         self._document, self._prefix, self._words = document, "", dict[str, Edit]()
-        base = next((line.args[1] for _, section in document.of_kind("global") for line in section.lines if _is_base(line)), "")
+        global_lines = [line.args for _, section in document.of_kind("global") for line in section.lines]
+        base = next((args[1] for args in global_lines if len(args) > 1 and args[0] == certificate_words().base), "")
         for section, name in zip(document.sections, document.names(), strict=True):
-            if section.kind == certificate_words().store and unquoted(name) == wanted.section[1]:
-                self._add(section, wanted, base)
-
-    def _add(self, section: Section, wanted: ReferenceTarget, base: str) -> None:
-        store = section.name
-        if wanted.kind.name == STORE and store:
-            self._prefix = f"@{store}/"
-        for path, alias in _loads(section):
-            if wanted.kind.name == STORE and not store:
-                words = [f"@/{alias}"] if alias else _paths(path, base)
-                form = f"@<>/{alias or path.removeprefix('/')}"
-                self._words |= {word: (0, len(word), form) for word in words}
-            elif path == wanted.name and not alias:
-                start = len(store) + 1 if store else 0
-                words = [f"@{store}/{path.removeprefix('/')}"] if store else _paths(path, base)
-                self._words |= {word: (start, len(word), "/<>" if store else "<>") for word in words}
+            if section.kind != certificate_words().store or unquoted(name) != target.section[1]:
+                continue
+            store = section.name
+            if target.kind.name == STORE and store:
+                self._prefix = f"@{store}/"
+            for path, alias in _loaded_certificates(section):
+                if target.kind.name == STORE and not store:
+                    words = [f"@/{alias}"] if alias else _paths(path, base)
+                    form = f"@<>/{alias or path.removeprefix('/')}"
+                    self._words |= {word: (0, len(word), form) for word in words}
+                elif path == target.name and not alias:
+                    start = len(store) + 1 if store else 0
+                    words = [f"@{store}/{path.removeprefix('/')}"] if store else _paths(path, base)
+                    self._words |= {word: (start, len(word), "/<>" if store else "<>") for word in words}
 
     def edit(self, word: str) -> Edit | None:
-        """Return the edit that renames `wanted` in a word: the range of the name and its replacement.
+        """Return the edit that renames `target` in a word: the range of the name, and its replacement.
 
-        None if the word does not refer to it.
+        Return None if the word does not refer to `target`.
         """
         if self._prefix and word.startswith(self._prefix):
             return (1, len(self._prefix) - 1, "<>")
         return self._words.get(word)
 
     def listed(self, path: str, text: str) -> Iterator[ReferringEntry]:
-        """Yield the references to `wanted` in the crt-list that has this path and text."""
+        """Yield the references to `target` in the crt-list that has this path and text."""
         at = 0
         for number, line in enumerate(split_lines(text), 1):
             word = [] if line.startswith("#") else line.partition("[")[0].split(maxsplit=1)[:1]
@@ -73,32 +72,32 @@ class CertificateReferences:
             at += len(line)
 
     def entries(self, directory: str, read: Read) -> tuple[list[Spot], list[ReferringEntry]]:
-        """Return (lines of the configuration, references in crt-lists). The lines load the crt-lists that have these references.
+        """Return (lines that load crt-lists with references to `target`, the references in these crt-lists).
 
-        `directory`: the base of relative paths if the configuration does not set one.
+        `directory`: the base of relative paths if the configuration does not set a base.
         """
-        through, found = list[Spot](), dict[ReferringEntry, None]()
-        where = bases(self._document, directory)
-        for place, section in enumerate(self._document.sections):
+        through, references = list[Spot](), dict[ReferringEntry, None]()
+        path_bases = bases(self._document, directory)
+        for section_index, section in enumerate(self._document.sections):
             for number, line in enumerate(section.lines if certificate_words().list in section.text else ()):
                 for word in _words_after(certificate_words().list, line):
-                    paths = [real_path(posixpath.join(base, word.value)) for base in where]
+                    paths = [real_path(posixpath.join(base, word.value)) for base in path_bases]
                     path, text = next(((path, text) for path in paths if (text := read(path)) is not None), ("", ""))
                     if entries := list(self.listed(path, text)):
-                        through.append(Spot(place, number, None, LIST))
-                        found |= dict.fromkeys(entries)
-        return through, list(found)
+                        through.append(Spot(section_index, number, None, LIST))
+                        references |= dict.fromkeys(entries)
+        return through, list(references)
 
     def spots(self) -> Iterator[Spot]:
-        """Yield the references to `wanted` in the configuration, except in crt-stores, which define certificates."""
-        for place, section in enumerate(self._document.sections):
+        """Yield the references to `target` in the configuration, except in crt-stores, which define certificates."""
+        for section_index, section in enumerate(self._document.sections):
             if section.kind in (BOUNDARY, certificate_words().store) or certificate_words().file not in section.text:
                 continue
             for number, line in enumerate(section.lines):
                 for word in _words_after(certificate_words().file, line):
                     if edit := self.edit(word.value):
                         start, end, form = edit
-                        yield Spot(place, number, word.span(start, end), LINE, form)
+                        yield Spot(section_index, number, word.span(start, end), LINE, form)
 
 
 def _words_after(keyword: str, line: Line) -> Iterator[Word]:
@@ -107,8 +106,8 @@ def _words_after(keyword: str, line: Line) -> Iterator[Word]:
     return (word for before, word in pairwise(words) if before.value == keyword)
 
 
-def _loads(section: Section) -> Iterator[tuple[str, str]]:
-    """Yield (path, alias) for each certificate that a crt-store loads. The alias is empty if there is none."""
+def _loaded_certificates(section: Section) -> Iterator[tuple[str, str]]:
+    """Yield (path, alias) for each certificate that a crt-store loads. The alias is empty if the certificate has none."""
     words = certificate_words()
     for line in section.lines[1:]:
         args = line.args
@@ -118,12 +117,8 @@ def _loads(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _paths(path: str, base: str) -> list[str]:
-    """Return the ways to write the path of a certificate: `path` itself and, if it is relative, `path` appended to `base`.
+    """Return the ways to write the path of a certificate: `path` itself and, for a relative path, `path` appended to `base`.
 
-    `base`: the value of `crt-base`; empty if it is not set.
+    `base`: the value of `crt-base`; empty if `crt-base` is not set.
     """
     return [path, posixpath.join(base, path)] if base and not path.startswith("/") else [path]
-
-
-def _is_base(line: Line) -> bool:
-    return len(line.args) > 1 and line.args[0] == certificate_words().base

@@ -35,16 +35,16 @@ def check_name(file: StoredFile, name: str) -> None:
 
     Raises BadValue if the store does not accept the name, and Exists if another file has the name.
     """
-    wanted = file.store.name_of(name) or uploaded_name(name)
-    if name != wanted or not is_file_name(name):
+    stored_name = file.store.name_of(name) or uploaded_name(name)
+    if name != stored_name or not is_file_name(name):
         text = f"to in body: {name[:100]!r} is not a valid name for a stored file"
-        raise BadValue(f"{text}; expected {wanted!r}" if wanted else text, place=Place(member="to"))
+        raise BadValue(f"{text}; expected {stored_name!r}" if stored_name else text, place=Place(member="to"))
     if name != file.path.name and os.path.lexists(file.path.with_name(name)):
         raise Exists(f"{spelled(file.store.kind, name)} already exists")
 
 
 def suggestion(store: Store, name: str) -> str:
-    """Return a suggestion to append to an error, such as `; the nearest is map/hosts.map`. Empty if no stored file has a similar name."""
+    """Return a suggestion to append to an error, such as `; the nearest is map/hosts.map`; empty if no stored file has a similar name."""
     close = get_close_matches(name[:100], [path.name for path in store.files()], 1, 0.5)
     return f"; the nearest is {spelled(store.kind, close[0])}" if close else ""
 
@@ -62,38 +62,36 @@ def crt_list_entries(file: StoredFile, document: Document, directory: str) -> li
     return entries
 
 
-def moved(file: StoredFile, name: str, lists: Sequence[Path]) -> EditFiles:
+def edits_to_move(file: StoredFile, name: str, lists: Sequence[Path]) -> EditFiles:
     """Return the edits that rename a stored file, and the files that HAProxy reads together with a certificate.
 
     `lists`: the crt-lists in which to replace the name of the certificate.
     """
     old, new = file.path, file.path.with_name(name)
     ends = [end for end in ALONG if isinstance(file.store, CertificateStore) and _beside(old, end).exists()]
-    pairs = {old: new} | {_beside(old, end): _beside(new, end) for end in ends}
+    moves = {old: new} | {_beside(old, end): _beside(new, end) for end in ends}
 
-    def edit(now: Contents) -> Contents:
+    def edit(before: Contents) -> Contents:
         after: dict[Path, bytes | None] = {}
-        for before, behind in pairs.items():
-            after |= {before: None, behind: now[before]}
-        return after | {path: _relisted(now[path], old, name) for path in lists}
+        for source, destination in moves.items():
+            after |= {source: None, destination: before[source]}
+        for path in lists:
+            if (data := before[path]) is None:
+                after[path] = None
+            else:
+                lines = split_lines(data.decode("utf-8", "surrogateescape"))
+                after[path] = "".join(_rename_in_line(line, old, name) for line in lines).encode("utf-8", "surrogateescape")
+        return after
 
-    return EditFiles(dict.fromkeys([*pairs, *pairs.values(), *lists], file.store), edit, is_checked=False)
+    return EditFiles(dict.fromkeys([*moves, *moves.values(), *lists], file.store), edit, is_checked=False)
 
 
 def _beside(path: Path, end: str) -> Path:
     return path.with_name(f"{path.name}{end}")
 
 
-def _relisted(data: bytes | None, certificate: Path, name: str) -> bytes | None:
-    if data is None:
-        return None
-    text = data.decode("utf-8", "surrogateescape")
-    lines = split_lines(text)
-    return "".join(_with_name(line, certificate, name) for line in lines).encode("utf-8", "surrogateescape")
-
-
-def _with_name(line: str, certificate: Path, name: str) -> str:
-    """Return a line of a crt-list. If the line refers to `certificate`, replace the file name in it by `name`."""
+def _rename_in_line(line: str, certificate: Path, name: str) -> str:
+    """Return a line of a crt-list. If the line refers to `certificate`, its file name is replaced by `name`."""
     file = line.split("[")[0].split()[:1]
     if not file or not is_same_file(os.path.join(certificate.parent, file[0]), str(certificate)):
         return line
@@ -105,21 +103,21 @@ def _with_name(line: str, certificate: Path, name: str) -> str:
 Find = Callable[[str, str], Iterable[ReferringEntry]]
 
 
-def renamed(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> EditFiles:
+def edits_to_rename(stores: Mapping[Path, Store], find: Find, old: str, new: str) -> EditFiles:
     """Return the edits that replace the name `old` of an object by `new` in maps and crt-lists.
 
     `stores`: the store of each file to edit, by the path of the file.
     """
 
-    def edit(now: Contents) -> Contents:
-        return {path: _renamed(path, now[path], find, old, new) for path in stores}
+    def edit(before: Contents) -> Contents:
+        after: dict[Path, bytes | None] = {}
+        for path in stores:
+            if (data := before[path]) is None:
+                after[path] = None
+                continue
+            text = data.decode("utf-8", "surrogateescape")
+            text = with_name_at(text, [(entry.start, entry.end, entry.form) for entry in find(str(path), text)], new)
+            after[path] = list_files.rename_backend(text, old, new).encode("utf-8", "surrogateescape")
+        return after
 
     return EditFiles(stores, edit, is_checked=False)
-
-
-def _renamed(path: Path, data: bytes | None, find: Find, old: str, new: str) -> bytes | None:
-    if data is None:
-        return None
-    text = data.decode("utf-8", "surrogateescape")
-    text = with_name_at(text, [(entry.start, entry.end, entry.form) for entry in find(str(path), text)], new)
-    return list_files.rename_backend(text, old, new).encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Find the words of a configuration that refer to an object, and the words that define it. Pure."""
+"""Find the words of a configuration that refer to an object, and the words that define the object."""
 
 import functools
 import re
@@ -50,7 +50,7 @@ class ReferenceTarget:
     @property
     def object(self) -> str:
         first, _, child = self.kind.name.partition("/")
-        above, name = _addressed(self.section[1]), _addressed(self.name)
+        above, name = _as_addressed(self.section[1]), _as_addressed(self.name)
         return spelled(first, above, child, name) if child else spelled(first, name)
 
     @property
@@ -60,10 +60,10 @@ class ReferenceTarget:
 
 @dataclass(frozen=True)
 class Spot:
-    """A place in the configuration that refers to an object or defines it."""
+    """A word or a line of the configuration that refers to an object, or defines the object."""
 
     # Indices of the section, and of the line in it.
-    place: int
+    section_index: int
     line: int
     # None if the line refers to the object without naming it in a word.
     span: Span | None
@@ -77,7 +77,6 @@ class Finder(Protocol):
 
 
 Finders = list[tuple[str, Finder]]
-Make = Callable[[str, Callable[[str, str, Mapping[str, str]], Finder], Iterable[str]], Finders]
 
 
 @functools.cache
@@ -90,12 +89,12 @@ def section_kinds() -> dict[str, str]:
     }
 
 
-def _addressed(name: str) -> str:
-    """Return the name by which the API addresses an object. If a variable is part of the name, it has the quotes of the file."""
+def _as_addressed(name: str) -> str:
+    """Return the name by which the API addresses an object: a name with an environment variable is quoted, as in the file."""
     return f'"{name}"' if "$" in name else name
 
 
-def target(document: Document, object_: str) -> ReferenceTarget:
+def find_target(document: Document, object_: str) -> ReferenceTarget:
     """Return the target for an object name, such as `backend/shop`.
 
     Raises NotFound if the object does not exist, and BadRequest if lines cannot refer to objects of its kind.
@@ -109,10 +108,13 @@ def target(document: Document, object_: str) -> ReferenceTarget:
             f"{object_[:100]!r} has no references; the kinds of objects with references are {', '.join(kinds())}, and stored files"
         )
     section = (section_kinds()[parts[0]], parts[1])
-    target_ = ReferenceTarget(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
-    if not any(definitions(document, target_)):
-        raise NotFound(f"{object_[:100]} does not exist{_suggestion(document, target_)}")
-    return target_
+    target = ReferenceTarget(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
+    if not any(definitions(document, target)):
+        names = dict.fromkeys(name for name, _ in _named_definitions(document, target, None))
+        close = get_close_matches(target.name[:100], names, 1, 0.5)
+        suggestion = f"; the nearest is {replace(target, name=close[0]).object}" if close else ""
+        raise NotFound(f"{object_[:100]} does not exist{suggestion}")
+    return target
 
 
 def _path_of_table(document: Document, name: str) -> tuple[str, ...]:
@@ -137,42 +139,36 @@ def _has_table(kind: Kind, section: Section) -> bool:
 
 
 def kinds_of(kind: Kind) -> list[Kind]:
-    """Return a kind and the other kinds that its objects belong to as well (`is` in references.yaml)."""
+    """Return all kinds that the objects of a kind belong to: the kind itself, and those that `is` in references.yaml lists."""
     return [kind, *(kinds()[name] for name in kind.also)]
 
 
-def _suggestion(document: Document, wanted: ReferenceTarget) -> str:
-    there = dict.fromkeys(name for name, _ in _named_definitions(document, wanted, None))
-    close = get_close_matches(wanted.name[:100], there, 1, 0.5)
-    return f"; the nearest is {replace(wanted, name=close[0]).object}" if close else ""
-
-
-def definitions(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
+def definitions(document: Document, target: ReferenceTarget) -> Iterator[Spot]:
     """Yield the places that define an object."""
-    return (spot for _, spot in _named_definitions(document, wanted, wanted.name))
+    return (spot for _, spot in _named_definitions(document, target, target.name))
 
 
-def _named_definitions(document: Document, wanted: ReferenceTarget, name: str | None) -> Iterator[tuple[str, Spot]]:
-    """Yield (name, definition) for the objects of the kind of `wanted`. Objects inside a section must be in its section.
+def _named_definitions(document: Document, target: ReferenceTarget, name: str | None) -> Iterator[tuple[str, Spot]]:
+    """Yield (name, definition) for the objects of the kind of `target`. For a kind inside sections, search only the section of `target`.
 
-    `name`: yield only objects with this name; None for all.
+    `name`: yield only objects with this name; None for all names.
     """
-    patterns = [Pattern(text, name) for text in wanted.kind.defined]
-    for place, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
-        if section.kind != wanted.section[0]:
+    patterns = [Pattern(text, name) for text in target.kind.defined]
+    for section_index, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
+        if section.kind != target.section[0]:
             continue
-        if wanted.is_section and name in (None, unquoted(known)):
+        if target.is_section and name in (None, unquoted(known)):
             words = words_of(section.header)
             if section.name and len(words) > 1:
-                yield unquoted(known), Spot(place, 0, words[1].span(0, len(words[1].value)), DEFINITION)
+                yield unquoted(known), Spot(section_index, 0, words[1].span(0, len(words[1].value)), DEFINITION)
             else:
                 end = words[0].start + len(words[0].raw)
-                yield unquoted(known), Spot(place, 0, Span(end, end), DEFINITION, f" {NAME}")
-        elif not wanted.is_section and unquoted(known) == wanted.section[1] and (name is None or may_name(section.text, name)):
+                yield unquoted(known), Spot(section_index, 0, Span(end, end), DEFINITION, f" {NAME}")
+        elif not target.is_section and unquoted(known) == target.section[1] and (name is None or may_name(section.text, name)):
             for number, line in enumerate(section.lines[1:], 1):
                 words = words_of(line)
                 for span in (span for pattern in patterns for span in pattern.spans(words)):
-                    yield line.text[span.start : span.end], Spot(place, number, span, DEFINITION)
+                    yield line.text[span.start : span.end], Spot(section_index, number, span, DEFINITION)
 
 
 def objects(document: Document) -> list[ReferenceTarget]:
@@ -181,80 +177,77 @@ def objects(document: Document) -> list[ReferenceTarget]:
     for kind in kinds().values():
         word = words[kind.name.partition("/")[0]]
         for section in dict.fromkeys(unquoted(name) for name, _ in document.of_kind(word)):
-            wanted = ReferenceTarget(kind, section, (word, section))
-            if wanted.is_section:
-                targets[wanted] = None
+            target = ReferenceTarget(kind, section, (word, section))
+            if target.is_section:
+                targets[target] = None
             else:
-                targets |= {replace(wanted, name=unquoted(name)): None for name, _ in _named_definitions(document, wanted, None)}
+                targets |= {replace(target, name=unquoted(name)): None for name, _ in _named_definitions(document, target, None)}
     return list(targets)
 
 
-def spots(document: Document, wanted: ReferenceTarget) -> Iterator[Spot]:
-    """Yield the references to an object in the order of the text. The lines that define the object are left out."""
-    finders = _Finders(document, wanted)
-    made = {(spot.place, spot.line, spot.span) for spot in definitions(document, wanted)}
-    implied = all_implicit_defaults(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
-    for place, section in enumerate(document.sections):
+def spots(document: Document, target: ReferenceTarget) -> Iterator[Spot]:
+    """Yield the references to an object in the order of the text. The words that define the object are no references."""
+    finders = _Finders(document, target)
+    made = {(spot.section_index, spot.line, spot.span) for spot in definitions(document, target)}
+    implied = all_implicit_defaults(document) if target.section[0] == DEFAULTS and target.is_section else None
+    for section_index, section in enumerate(document.sections):
         if section.kind == BOUNDARY:
             continue
-        if implied and implied[place] == wanted.name and named_defaults(section) is None:
-            yield Spot(place, 0, None, IMPLICIT)
-        if may_name(section.text, wanted.name):
+        if implied and implied[section_index] == target.name and named_defaults(section) is None:
+            yield Spot(section_index, 0, None, IMPLICIT)
+        if may_name(section.text, target.name):
             for number, line in enumerate(section.lines):
-                matches = finders.of_line(section, document.names()[place], number, line) if may_name(line.text, wanted.name) else ()
+                matches = (
+                    finders.of_line(section, document.names()[section_index], number, line) if may_name(line.text, target.name) else ()
+                )
                 for span, how in sorted(dict(matches).items()):
-                    if (place, number, span) not in made:
-                        yield Spot(place, number, span, how)
+                    if (section_index, number, span) not in made:
+                        yield Spot(section_index, number, span, how)
 
 
 def may_name(text: str, name: str) -> bool:
-    """Return False only if a text certainly does not contain a name, quoted or not. This test is faster than parsing the text."""
+    """Return whether a text may contain a name, quoted or not. This test is faster than parsing the text."""
     return name in text or ("$" in name and "$" in text) or (_QUOTES.search(text) is not None and name in _QUOTES.sub("", text))
 
 
 class _Finders:
     """The patterns that find references to one object, grouped by the lines to which they apply."""
 
-    def __init__(self, document: Document, wanted: ReferenceTarget) -> None:
-        kind, name, values = wanted.kind, wanted.name, {PARENT: wanted.section[1]}
+    def __init__(self, document: Document, target: ReferenceTarget) -> None:
+        kind, name, values = target.kind, target.name, {PARENT: target.section[1]}
         every = kinds_of(kind)
-        self._wanted, self._tables = wanted, tables().sections
+        self._target, self._tables = target, tables().sections
 
-        def made(how: str, sort: Callable[[str, str, Mapping[str, str]], Finder], texts: Iterable[str]) -> Finders:
-            return [(how, sort(text, name, values)) for text in texts]
+        def make(how: str, pattern: Callable[[str, str, Mapping[str, str]], Finder], texts: Iterable[str]) -> Finders:
+            return [(how, pattern(text, name, values)) for text in texts]
 
         def words(member: str) -> list[str]:
             return [text for kind_ in every for text in getattr(kind_, member)]
 
-        self._headers = made(HEADER, Pattern, words("headers"))
-        self._lines = made(LINE, Pattern, words("lines"))
-        self._here = made(LINE, Pattern, words("here"))
-        self._calls = [*made(ARGUMENT, CallPattern, words("arguments")), *made(PATTERN, CriterionPattern, words("criteria"))]
-        self._calls_here = [*made(ARGUMENT, CallPattern, words("arguments_here")), *made(PATTERN, CriterionPattern, words("criteria_here"))]
+        self._headers = make(HEADER, Pattern, words("headers"))
+        self._lines = make(LINE, Pattern, words("lines"))
+        self._here = make(LINE, Pattern, words("here"))
+        self._calls = [*make(ARGUMENT, CallPattern, words("arguments")), *make(PATTERN, CriterionPattern, words("criteria"))]
+        self._calls_here = [*make(ARGUMENT, CallPattern, words("arguments_here")), *make(PATTERN, CriterionPattern, words("criteria_here"))]
         self._conditions: Finders = [(CONDITION, ConditionPattern(name))] if kind.conditions else []
-        self._set_table_patterns(document, next((kind_.table for kind_ in every if kind_.table), ""), made)
-        if wanted.only_table:
+        self._table_lines: Finders = []
+        self._table_calls: Finders = []
+        # The form of the name of the object's stick table; empty if objects of this kind have no table.
+        table_name = next((kind_.table for kind_ in every if kind_.table), "")
+        section = next((each for title, each in document.of_kind(target.section[0]) if unquoted(title) == target.section[1]), None)
+        needs_line = any(kind_.holds for kind_ in every)
+        if table_name and section is not None and (not needs_line or _has_table(kind, section)):
+            self._table_lines = make(STICK_TABLE, Pattern, [text.replace("<>", table_name) for text in tables().lines])
+            self._table_calls = make(STICK_TABLE, CallPattern, [text.replace("<>", table_name) for text in tables().arguments])
+        if target.only_table:
             self._headers, self._lines, self._calls = [], [], []
-
-    def _set_table_patterns(self, document: Document, title: str, made: Make) -> None:
-        """Set the patterns that find references to the stick table of the object.
-
-        `title`: the form of the name of the table, which replaces `<>` in the patterns; empty if objects of this kind have no table.
-        """
-        section = next(
-            (section_ for name, section_ in document.of_kind(self._wanted.section[0]) if unquoted(name) == self._wanted.section[1]), None
-        )
-        needs_line = any(kind.holds for kind in kinds_of(self._wanted.kind))
-        is_there = title and section is not None and (not needs_line or _has_table(self._wanted.kind, section))
-        lines, calls = ([text.replace("<>", title) for text in texts] if is_there else [] for texts in (tables().lines, tables().arguments))
-        self._table_lines, self._table_calls = made(STICK_TABLE, Pattern, lines), made(STICK_TABLE, CallPattern, calls)
 
     def of_line(self, section: Section, name: str, number: int, line: Line) -> Iterator[tuple[Span, str]]:
         words = words_of(line)
         if number == 0:
             yield from _found(self._headers, words)
             return
-        plain, is_here = up_to_condition(words), (section.kind, unquoted(name)) == self._wanted.section
+        plain, is_here = up_to_condition(words), (section.kind, unquoted(name)) == self._target.section
         yield from _found([*self._lines, *(self._here if is_here else ())], plain)
         yield from _found(self._calls, words)
         if section.kind in self._tables:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import posixpath
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -21,8 +21,8 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Conflict, NotFound, Stale, StaleRenaming
 from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
-from haproxy_native.references.lines import Spot, target
-from haproxy_native.references.lookups import MAP, Lost, ReferringEntry
+from haproxy_native.references.lines import Spot, find_target
+from haproxy_native.references.lookups import MAP, Lost
 from haproxy_native.references.object_references import (
     References,
     check_name,
@@ -31,7 +31,7 @@ from haproxy_native.references.object_references import (
     object_of,
     references_to_file,
     references_to_object,
-    renamed,
+    rename_object,
 )
 from haproxy_native.request_context import Author
 from haproxy_native.storage.store import Store
@@ -61,7 +61,7 @@ class ReferenceRow:
     text: str = ""
     # The form of the reference, such as "line" or "argument".
     how: str = ""
-    # For a place that may be a reference: why it cannot be traced.
+    # For a line that may contain a reference: why the reference cannot be traced.
     why: str = ""
 
 
@@ -72,34 +72,34 @@ class ReferenceFormatter:
         self._document, self._main, self._stored = document, main, stored
         self._first = first_lines(document)
 
-    def format_references(self, found: References, *, made: bool = False) -> list[ReferenceRow]:
-        """Return a row for each reference: first those in the configuration in the order of the text, then those in other files.
+    def format_references(self, references: References, *, with_definitions: bool = False) -> list[ReferenceRow]:
+        """Return a row for each reference: first the references in the configuration, in the order of the text, and then those in files.
 
-        `made`: also return rows for the lines that define the object.
+        `with_definitions`: also return rows for the lines that define the object.
         """
-        spots = sorted({*(found.made if made else ()), *found.spots, *found.through}, key=lambda row: (row.place, row.line))
-        return [*dict.fromkeys(map(self._of_spot, spots)), *map(self._of_entry, found.entries)]
+        spots: list[Spot] = sorted(
+            {*(references.definitions if with_definitions else ()), *references.spots, *references.through},
+            key=lambda row: (row.section_index, row.line),
+        )
+        rows = dict.fromkeys(self._row_of_line(spot.section_index, spot.line, how=spot.how) for spot in spots)
+        return [*rows, *(self._row_of_file(entry.path, entry.line, entry.text, how=entry.how or VALUE) for entry in references.entries)]
 
-    def format_lost(self, found: Sequence[Lost]) -> list[ReferenceRow]:
-        return [self._of_lost(entry) for entry in found]
+    def format_lost(self, lost: Sequence[Lost]) -> list[ReferenceRow]:
+        return [
+            self._row_of_file(each.path, each.line, each.text, why=each.why)
+            if each.path and each.line and each.section_index < 0
+            else self._row_of_line(each.section_index, each.line, why=each.why)
+            for each in lost
+        ]
 
-    def _of_spot(self, spot: Spot) -> ReferenceRow:
-        return self._of_line(spot.place, spot.line, how=spot.how)
-
-    def _of_line(self, place: int, line: int, how: str = "", why: str = "") -> ReferenceRow:
-        section = self._document.sections[place]
+    def _row_of_line(self, section_index: int, line: int, how: str = "", why: str = "") -> ReferenceRow:
+        section = self._document.sections[section_index]
         title, text = f"{section.kind} {section.name}".rstrip(), section.lines[line].text.strip()
-        return ReferenceRow(object_of(self._document, place), section.file or self._main, self._first[place] + line, title, text, how, why)
+        return ReferenceRow(
+            object_of(self._document, section_index), section.file or self._main, self._first[section_index] + line, title, text, how, why
+        )
 
-    def _of_entry(self, entry: ReferringEntry) -> ReferenceRow:
-        return self._of_file(entry.path, entry.line, entry.text, how=entry.how or VALUE)
-
-    def _of_lost(self, lost: Lost) -> ReferenceRow:
-        if not lost.path or not lost.line or lost.place >= 0:
-            return self._of_line(lost.place, lost.line, why=lost.why)
-        return self._of_file(lost.path, lost.line, lost.text, why=lost.why)
-
-    def _of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> ReferenceRow:
+    def _row_of_file(self, path: str, line: int, text: str, how: str = "", why: str = "") -> ReferenceRow:
         """Return the row for a line in a file other than the configuration. The row has the text only if the file is a stored file."""
         object_ = self._stored(path)
         return ReferenceRow(object_ or "file", path, line, "", text if object_ else "", how, why)
@@ -117,8 +117,8 @@ class RenameFollower(Protocol):
     def follow_rename(self, object_: str, to: str, author: Author) -> AbstractAsyncContextManager[None]:
         """Return the context manager for the commit of a renaming.
 
-        Within the context, the stored data applies to both names. Afterwards it applies to the new name, or to the old name if the commit
-        failed. Entering it raises Unusable if the data cannot be stored.
+        Within the context, the stored data applies to both names. Afterwards, it applies to the new name; if the commit failed, to the old
+        name. Entering the context raises Unusable if the data cannot be stored.
         """
 
 
@@ -144,11 +144,11 @@ class Rename:
 
     def apply(self, document: Document) -> Document:
         """Return the document after renaming the object. Raises Conflict if a stored file that is not in `stored` refers to the object."""
-        found_places = self.naming.found(document, self.object)
-        here = {posixpath.basename(path) for path in entries_by_path(found_places) if self.naming.store_of(path)}
-        if here - {posixpath.basename(path) for path in self.stored}:
+        references = self.naming.find_references(document, self.object)
+        referring = {posixpath.basename(path) for path in entries_by_path(references) if self.naming.store_of(path)}
+        if referring - {posixpath.basename(path) for path in self.stored}:
             raise Conflict(f"other files now refer to {self.object}; repeat the call")
-        return renamed(found_places, self.to)
+        return rename_object(references, self.to)
 
 
 @dataclass(frozen=True)
@@ -180,9 +180,9 @@ class Naming:
 
     async def references(self, object_: str, document: Document) -> ReferenceRows:
         """Return the references to an object. Raises NotFound, and BadRequest if its kind has no references."""
-        found = await run_in_thread(self.found, document, object_)
+        references = await run_in_thread(self.find_references, document, object_)
         formatter = self._formatter(document)
-        return ReferenceRows(await run_in_thread(formatter.format_references, found), formatter.format_lost(found.lost))
+        return ReferenceRows(await run_in_thread(formatter.format_references, references), formatter.format_lost(references.lost))
 
     async def renaming(
         self,
@@ -206,9 +206,9 @@ class Naming:
         if stored:
             await asyncio.to_thread(files.check_name, stored, to)
         else:
-            check_name(document, await run_in_thread(target, document, object_), to, member)
-        found = await run_in_thread(self.found, document, object_)
-        edits, left = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
+            check_name(document, await run_in_thread(find_target, document, object_), to, member)
+        references = await run_in_thread(self.find_references, document, object_)
+        edits, lost = await asyncio.to_thread(self._file_edits, references, stored, object_, to)
         carried = [name for follower in self._followers for name in follower.list_stored_names(object_)]
         if (transaction_id or not alone) and (edits or carried):
             names = ", ".join([*sorted(path.name for path in (edits.files if edits else ())), *carried])
@@ -218,10 +218,10 @@ class Naming:
             )
         rename = Rename(self, object_, to, frozenset(map(str, edits.files) if edits else ()))
         formatter = self._formatter(document)
-        places = await run_in_thread(formatter.format_references, found, made=True)
+        places = await run_in_thread(formatter.format_references, references, with_definitions=True)
         change = Change([rename, *([edits] if edits else [])], Version(version) if version else ANY, author=author)
         whole_name = spelled(*parsed(object_)[:-1], to)
-        return Renaming(object_, whole_name, places, formatter.format_lost([*found.lost, *left]), carried, change, transaction_id)
+        return Renaming(object_, whole_name, places, formatter.format_lost([*references.lost, *lost]), carried, change, transaction_id)
 
     async def plan(self, renaming: Renaming) -> Preview:
         """Return the preview of a renaming: what its commit would do."""
@@ -238,27 +238,25 @@ class Naming:
             id_ = renaming.transaction_id
             return await self._engine.write(change.edits, author=change.author, transaction_id=id_, reload=reload)
         change = await with_base(self._engine.context, replace(change, reload=reload))
-        return await run_to_the_end(self._engine.context, self._followed(renaming, change))
 
-    async def _followed(self, renaming: Renaming, change: Change) -> Outcome:
-        async with AsyncExitStack() as stack:
-            for follower in self._followers:
-                await stack.enter_async_context(follower.follow_rename(renaming.object, renaming.to, change.author))
-            return await self._committed(change)
+        async def commit_with_followers() -> Outcome:
+            async with AsyncExitStack() as stack:
+                for follower in self._followers:
+                    await stack.enter_async_context(follower.follow_rename(renaming.object, renaming.to, change.author))
+                try:
+                    return await commit(self._engine.context, change)
+                except Stale as error:
+                    raise StaleRenaming(error.detail, current=error.current) from None
 
-    async def _committed(self, change: Change) -> Outcome:
-        try:
-            return await commit(self._engine.context, change)
-        except Stale as error:
-            raise StaleRenaming(error.detail, current=error.current) from None
+        return await run_to_the_end(self._engine.context, commit_with_followers())
 
     # -- finding
 
-    def found(self, document: Document, object_: str) -> References:
+    def find_references(self, document: Document, object_: str) -> References:
         """Return the references to an object in a document and in the files that HAProxy reads for it. Raises NotFound."""
         stored = self._stored_file(object_)
         if stored is None:
-            return references_to_object(document, target(document, object_), self._directory(document), _Texts().read)
+            return references_to_object(document, find_target(document, object_), self._directory(document), _Texts().read)
         references = references_to_file(document, str(stored.path), self._directory(document))
         return replace(references, entries=files.crt_list_entries(stored, document, self._directory(document)))
 
@@ -277,11 +275,11 @@ class Naming:
         return os.path.abspath(self._engine.context.base(document))
 
     def _formatter(self, document: Document) -> ReferenceFormatter:
-        return ReferenceFormatter(document, str(self._engine.context.current.path), self._object_of)
+        def object_of_file(path: str) -> str:
+            store = self.store_of(path)
+            return spelled(store.kind, posixpath.basename(path)) if store else ""
 
-    def _object_of(self, path: str) -> str:
-        store = self.store_of(path)
-        return spelled(store.kind, posixpath.basename(path)) if store else ""
+        return ReferenceFormatter(document, str(self._engine.context.current.path), object_of_file)
 
     def store_of(self, path: str) -> Store | None:
         """Return the store of a stored file; None for any other file. Each file in the directory of crt-lists counts as a crt-list."""
@@ -290,20 +288,20 @@ class Naming:
 
     # -- files
 
-    def _file_edits(self, found: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
-        """Return (edits of stored files, references in other files, which cannot be edited)."""
+    def _file_edits(self, references: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
+        """Return (edits of stored files, references in files that cannot be edited). The edits are None if there are none."""
         if stored:
-            return files.moved(stored, to, [Path(path) for path in entries_by_path(found)]), []
-        stores, left = dict[Path, Store](), list[Lost]()
-        for path, entries in entries_by_path(found).items():
+            return files.edits_to_move(stored, to, [Path(path) for path in entries_by_path(references)]), []
+        stores, lost = dict[Path, Store](), list[Lost]()
+        for path, entries in entries_by_path(references).items():
             if store := self.store_of(path):
                 stores[store.directory / Path(path).name] = store
             else:
-                left += [
+                lost += [
                     Lost(f"the {entry.how or MAP} is not a stored file", path=path, line=entry.line, text=entry.text) for entry in entries
                 ]
-        find = entries_naming(found.document, target(found.document, object_)) if stores else None
-        return files.renamed(stores, find, parsed(object_)[-1], to) if find else None, left
+        find = entries_naming(references.document, find_target(references.document, object_)) if stores else None
+        return files.edits_to_rename(stores, find, parsed(object_)[-1], to) if find else None, lost
 
 
 class _Texts:
@@ -315,13 +313,8 @@ class _Texts:
     def read(self, path: str) -> str | None:
         """Return the text of a file; None if it is not a regular file, cannot be read, or is too large. Blocks."""
         if path not in self._known:
-            self._known[path] = self._read(Path(path))
+            self._known[path] = None
+            with suppress(OSError):
+                if (file := Path(path)).is_file() and file.stat().st_size <= LARGEST:
+                    self._known[path] = file.read_bytes().decode("utf-8", "surrogateescape")
         return self._known[path]
-
-    def _read(self, path: Path) -> str | None:
-        try:
-            if not path.is_file() or path.stat().st_size > LARGEST:
-                return None
-            return path.read_bytes().decode("utf-8", "surrogateescape")
-        except OSError:
-            return None

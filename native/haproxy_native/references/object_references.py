@@ -1,4 +1,4 @@
-"""Find all references to an object, and rename the object in all of them. Pure.
+"""Find all references to an object, and rename the object in all of them.
 
 References are words of the configuration (lines.py), lookups at run time with the maps that they use (lookups.py), and names of
 certificates (certificates.py). The caller passes the function that reads other files.
@@ -6,7 +6,7 @@ certificates (certificates.py). The caller passes the function that reads other 
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -34,44 +34,44 @@ class References:
 
     document: Document
     # The lines that define the object.
-    made: Sequence[Spot] = ()
+    definitions: Sequence[Spot] = ()
     # Words of the configuration.
     spots: Sequence[Spot] = ()
-    # Lines of the configuration that lead to the object through a file.
+    # Lines of the configuration that refer to the object through a file.
     through: Sequence[Spot] = ()
     # The references in such files.
     entries: Sequence[ReferringEntry] = ()
-    # Places that may refer to the object, but cannot be traced.
+    # Lines that may refer to the object, but that cannot be traced.
     lost: Sequence[Lost] = ()
 
 
-def references_to_object(document: Document, wanted: ReferenceTarget, directory: str, read: Read) -> References:
+def references_to_object(document: Document, target: ReferenceTarget, directory: str, read: Read) -> References:
     """Return the references to an object of the configuration.
 
     `directory`: the base of relative paths if the configuration does not set one. `read`: returns the text of another file, or None.
     """
-    lookup = Lookup(document, wanted, directory, read).found()
-    plain = list(spots(document, wanted))
+    lookup = Lookup(document, target, directory, read).search()
+    plain = list(spots(document, target))
     through, entries = list(lookup.through), list(lookup.entries)
-    if wanted.kind.name in (STORE, LOAD):
-        certificates = CertificateReferences(document, wanted)
+    if target.kind.name in (STORE, LOAD):
+        certificates = CertificateReferences(document, target)
         plain += certificates.spots()
         loading, listed = certificates.entries(directory, read)
         through, entries = [*through, *loading], [*entries, *listed]
-    known = {(spot.place, spot.line, spot.span) for spot in plain}
-    more = [spot for spot in lookup.spots if (spot.place, spot.line, spot.span) not in known]
-    ordered = sorted({*plain, *more}, key=lambda spot: (spot.place, spot.line, spot.span or Span(0, 0)))
-    return References(document, list(definitions(document, wanted)), ordered, through, entries, lookup.lost)
+    known = {(spot.section_index, spot.line, spot.span) for spot in plain}
+    more = [spot for spot in lookup.spots if (spot.section_index, spot.line, spot.span) not in known]
+    ordered = sorted({*plain, *more}, key=lambda spot: (spot.section_index, spot.line, spot.span or Span(0, 0)))
+    return References(document, list(definitions(document, target)), ordered, through, entries, lookup.lost)
 
 
-def entries_naming(document: Document, wanted: ReferenceTarget) -> Callable[[str, str], Iterable[ReferringEntry]]:
+def entries_naming(document: Document, target: ReferenceTarget) -> Callable[[str, str], Iterable[ReferringEntry]]:
     """Return a function that finds the references to an object in a map or a crt-list.
 
     Its arguments are the path and the text of the file.
     """
-    if wanted.kind.name in (STORE, LOAD):
-        return CertificateReferences(document, wanted).listed
-    return lambda path, text: entries_with_value(path, text, wanted.name)
+    if target.kind.name in (STORE, LOAD):
+        return CertificateReferences(document, target).listed
+    return lambda path, text: entries_with_value(path, text, target.name)
 
 
 def references_to_file(document: Document, path: str, directory: str) -> References:
@@ -79,93 +79,86 @@ def references_to_file(document: Document, path: str, directory: str) -> Referen
 
     `directory`: the base of relative paths if the configuration does not set one.
     """
-    spots, where, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
-    for place, section in enumerate(document.sections):
+    spots, path_bases, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
+    for section_index, section in enumerate(document.sections):
         if section.kind == BOUNDARY or not may_refer(section.text, path):
             continue
         for number, line in enumerate(section.lines):
-            if refers(line, path, where):
-                spots += _of_file(place, number, line, path, where)
+            if refers(line, path, path_bases):
+                spans = [word.span(*span) for word in words_of(line)[1:] for span in name_spans(word.value, path, path_bases)]
+                spots += [Spot(section_index, number, span, FILE) for span in spans]
+                if not spans:
+                    spots.append(Spot(section_index, number, None, SCRIPT if path.endswith(".lua") else FOLDER))
     return References(document, spots=spots)
-
-
-def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -> Iterator[Spot]:
-    words = words_of(line)[1:]
-    spans = [word.span(*span) for word in words for span in name_spans(word.value, path, where)]
-    yield from (Spot(place, number, span, FILE) for span in spans)
-    if not spans:
-        yield Spot(place, number, None, SCRIPT if path.endswith(".lua") else FOLDER)
 
 
 # -- renaming
 
 
-def check_name(document: Document, wanted: ReferenceTarget, name: str, member: str = "to") -> None:
+def check_name(document: Document, target: ReferenceTarget, name: str, member: str = "to") -> None:
     """Check the new name of an object. `member`: the member of the request that contains the name, for errors.
 
     Raises BadValue if HAProxy does not accept the name, Exists if another object has it, and BadRequest for a stick table, which has no
     name of its own.
     """
-    if not (_PATH if wanted.kind.path else _NAME).fullmatch(name):
-        characters = ". _ : - /" if wanted.kind.path else ". _ : -"
+    if not (_PATH if target.kind.path else _NAME).fullmatch(name):
+        characters = ". _ : - /" if target.kind.path else ". _ : -"
         text = f"{member} in body: {name[:100]!r} is not a name that HAProxy accepts; use only letters, digits and {characters}"
         raise BadValue(text, place=Place(member=member))
-    if wanted.only_table:
-        raise BadRequest(f"a stick table has the name of its proxy; rename {wanted.object}")
-    for kind in _sharing(wanted):
-        other = replace(
-            wanted, kind=kinds()[kind], name=name, section=(section_kinds()[kind], name) if wanted.is_section else wanted.section
-        )
-        if name != wanted.name and any(definitions(document, other)):
+    if target.only_table:
+        raise BadRequest(f"a stick table has the name of its proxy; rename {target.object}")
+    if name == target.name:
+        return
+    # The other objects that must not have this name.
+    others = [replace(target, name=name)]
+    if target.is_section:
+        own = {kind.name for kind in kinds_of(target.kind)}
+        sharing = [kind for kind in kinds().values() if own & {each.name for each in kinds_of(kind)}]
+        others = [replace(target, kind=kind, name=name, section=(section_kinds()[kind.name], name)) for kind in sharing]
+    for other in others:
+        if any(definitions(document, other)):
             raise Exists(f"{other.object} already exists")
 
 
-def _sharing(wanted: ReferenceTarget) -> list[str]:
-    """Return the kinds of objects that must not have the same name as the target."""
-    if not wanted.is_section:
-        return [wanted.kind.name]
-    own = {kind_.name for kind_ in kinds_of(wanted.kind)}
-    return [name for name, kind in kinds().items() if own & {kind_.name for kind_ in kinds_of(kind)}]
-
-
-def renamed(found: References, name: str) -> Document:
-    """Return the searched document with `name` in all references to the object and in its definitions."""
-    document = found.document
+def rename_object(references: References, name: str) -> Document:
+    """Return the searched document after a renaming: all references to the object, and its definitions, have the new name."""
+    document = references.document
     sections = list(document.sections)
-    named = {spot.place for spot in found.made if spot.line == 0}
-    by_section = sorted({(spot.place, spot.line, spot.span, spot.form) for spot in (*found.made, *found.spots) if spot.span})
-    for place, ones in groupby(by_section, key=lambda row: row[0]):
-        section = sections[place]
+    renamed_sections = {spot.section_index for spot in references.definitions if spot.line == 0}
+    by_section = sorted(
+        {(spot.section_index, spot.line, spot.span, spot.form) for spot in (*references.definitions, *references.spots) if spot.span}
+    )
+    for section_index, ones in groupby(by_section, key=lambda row: row[0]):
+        section = sections[section_index]
         edits: dict[int, list[Edit]] = {}
         for _, line, span, form in ones:
             edits.setdefault(line, []).append((*span, form))
         lines = list(section.lines)
         for number, own in edits.items():
             lines[number] = Line(with_name_at(lines[number].text, own, name))
-        is_named = section.name or place in named
-        sections[place] = section.with_lines(lines, name=normalized(lines[0].words[1]) if is_named and 0 in edits else None)
+        is_named = section.name or section_index in renamed_sections
+        sections[section_index] = section.with_lines(lines, name=normalized(lines[0].words[1]) if is_named and 0 in edits else None)
     return Document(document.preamble, sections, document.leads)
 
 
 def with_name_at(text: str, edits: Iterable[Edit], name: str) -> str:
-    """Return a text after replacing the range of each edit by the form of the edit, in which `name` replaces `<>`."""
+    """Return the text with the range of each edit replaced by the form of the edit, in which `<>` stands for `name`."""
     for start, end, form in sorted(edits, reverse=True):
         # The slash of an absolute path replaces the slash in the form.
-
         form = form.replace(f"/{NAME}", NAME) if name.startswith("/") else form
         text = text[:start] + form.replace(NAME, name) + text[end:]
     return text
 
 
-def entries_by_path(found: References) -> Mapping[str, list[ReferringEntry]]:
+def entries_by_path(references: References) -> Mapping[str, list[ReferringEntry]]:
     by_path: dict[str, list[ReferringEntry]] = {}
-    for entry in found.entries:
+    for entry in references.entries:
         by_path.setdefault(entry.path, []).append(entry)
     return by_path
 
 
-def object_of(document: Document, place: int) -> str:
+def object_of(document: Document, section_index: int) -> str:
     """Return the object name of the section at an index of the document."""
-    section, name = document.sections[place], document.names()[place]
+    section, name = document.sections[section_index], document.names()[section_index]
     by_word = {word: kind for kind, word in section_kinds().items()}
     return spelled(by_word.get(section.kind, section.kind), name).rstrip("/")

@@ -1,4 +1,4 @@
-"""Find a name in a line by the patterns of openapi/haproxy/references.yaml, which describe lines and calls. Pure."""
+"""Find a name in a line by the patterns of openapi/haproxy/references.yaml, which describe lines and calls."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,8 +50,8 @@ class Word:
         if self.raw == self.value:
             return Span(self.start + start, self.start + end)
         sizes = [len(unquoted(self.raw[:size])) for size in range(len(self.raw) + 1)]
-        first = max(place for place, size in enumerate(sizes) if size <= start)
-        last = next((place for place, size in enumerate(sizes) if size >= end and place > first), len(self.raw))
+        first = max(index for index, size in enumerate(sizes) if size <= start)
+        last = next((index for index, size in enumerate(sizes) if size >= end and index > first), len(self.raw))
         # A quote that opens or closes inside the range belongs to it.
         for quote in "\"'":
             if self.raw.count(quote, first, last) % 2:
@@ -69,10 +69,10 @@ def words_of(line: Line) -> list[Word]:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a call. `place` is its index in the call; `start` and `end` are indices in the value of its word."""
+    """One argument of a call. `index`: its position in the call. `start`, `end`: its range in the value of the word."""
 
     function: str
-    place: int
+    index: int
     text: str
     start: int
     end: int
@@ -81,12 +81,12 @@ class Argument:
 def arguments(value: str) -> Iterator[Argument]:
     for call in _CALL.finditer(value):
         at = call.start(2)
-        for place, part in enumerate(call[2].split(",")):
+        for index, part in enumerate(call[2].split(",")):
             text = part.strip(_AROUND)
             start = at + len(part) - len(part.lstrip(_AROUND))
-            yield Argument(call[1], place, text, start, start + len(text))
+            yield Argument(call[1], index, text, start, start + len(text))
             if call[1] == _TEXT and (converter := _NEXT.match(value, call.end())):
-                yield Argument(converter[1], place, text, start, start + len(text))
+                yield Argument(converter[1], index, text, start, start + len(text))
             at += len(part) + 1
 
 
@@ -110,13 +110,13 @@ class Pattern:
 
     def __init__(self, text: str, name: str | None, values: Mapping[str, str] | None = None) -> None:
         self._tokens = [token if token == MANY else _regex(token, name, values or {}) for token in text.split()]
-        self._place = next(place for place, token in enumerate(text.split()) if NAME in token or ONE_OF in token)
+        self._name_index = next(index for index, token in enumerate(text.split()) if NAME in token or ONE_OF in token)
 
     def spans(self, words: Sequence[Word]) -> Iterator[Span]:
         """Yield the range of the name for each match of the pattern in a line."""
-        before, wanted = self._tokens[: self._place], self._tokens[self._place]
-        for place, word in enumerate(words):
-            if isinstance(wanted, re.Pattern) and (match := wanted.fullmatch(word.value)) and _match(before, words[:place]):
+        before, pattern = self._tokens[: self._name_index], self._tokens[self._name_index]
+        for index, word in enumerate(words):
+            if isinstance(pattern, re.Pattern) and (match := pattern.fullmatch(word.value)) and _match(before, words[:index]):
                 yield word.span(*match.span("name"))
 
 
@@ -171,21 +171,17 @@ def _match(tokens: Sequence[re.Pattern[str] | str], words: Sequence[Word]) -> bo
     """Return whether the tokens of a pattern match all of the words. The token `...` matches any number of words."""
     if not tokens:
         return not words
-    first, others = tokens[0], tokens[1:]
+    first, rest = tokens[0], tokens[1:]
     if isinstance(first, str):
-        return any(_match(others, words[size:]) for size in range(len(words) + 1))
-    return bool(words) and first.fullmatch(words[0].value) is not None and _match(others, words[1:])
+        return any(_match(rest, words[size:]) for size in range(len(words) + 1))
+    return bool(words) and first.fullmatch(words[0].value) is not None and _match(rest, words[1:])
 
 
 def _regex(token: str, name: str | None, values: Mapping[str, str]) -> re.Pattern[str]:
-    return re.compile("".join(_parts(token, name, values)), re.DOTALL)
-
-
-def _parts(token: str, name: str | None, values: Mapping[str, str]) -> Iterator[str]:
-    at, subject = 0, f"(?P<name>{'.+' if name is None else name_pattern(name)})"
+    subject = f"(?P<name>{'.+' if name is None else name_pattern(name)})"
     meanings = {NAME: subject, ONE_OF: f"(?:[^,]+,)*{subject}(?:,[^,]+)*", "*": ".*", "|": "|"}
+    at, parts = 0, list[str]()
     for sign in _SIGNS.finditer(token):
-        yield re.escape(token[at : sign.start()])
-        yield meanings.get(sign[0]) or name_pattern(values.get(sign[0], ""))
+        parts += [re.escape(token[at : sign.start()]), meanings.get(sign[0]) or name_pattern(values.get(sign[0], ""))]
         at = sign.end()
-    yield re.escape(token[at:])
+    return re.compile("".join([*parts, re.escape(token[at:])]), re.DOTALL)

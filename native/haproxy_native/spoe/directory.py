@@ -36,7 +36,7 @@ class SpoeFiles:
         self._open: dict[str, SpoeFile] = {}
 
     def recover(self) -> None:
-        """Complete writes that a crash interrupted, and skip files that cannot be read. Blocks."""
+        """Complete the writes that a crash interrupted. Skip files that cannot be read. Blocks."""
         with suppress(Unusable):
             for path in self.list() if self._store.directory.exists() else ():
                 with suppress(Unreadable, Missing):
@@ -48,7 +48,10 @@ class SpoeFiles:
         return [path for name in names if (path := self._path(name))]
 
     def file(self, name: str) -> SpoeFile:
-        """Return the file, with edits by other processes noticed. Raises NotFound, Unreadable and Unusable. Blocks."""
+        """Return the handle of a file. An edit by another process becomes the next version. Blocks.
+
+        Raises NotFound, Unreadable and Unusable.
+        """
         self._store.home.readable()
         if (path := self._path(name)) is None:
             self._open.pop(name, None)
@@ -90,18 +93,19 @@ class SpoeFiles:
         self._open.pop(name, None)
         return path, replace(outcome, version=self.file(name).version())
 
-    async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
-        """Call `wanted` with the content of a file without its version line, and write what it returns.
+    async def change(self, name: str, edit: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
+        """Call `edit` with the content of a file without its version line, and write the content that `edit` returns.
 
-        None stands for a file that does not exist: `wanted` receives it for a missing file, and returns it to delete the file. Raises what
-        `create` and `delete` raise.
+        For a missing file, `edit` is called with None. If `edit` returns None, the file is deleted.
+
+        Raises what `create` and `delete` raise.
         """
         try:
             file = self.file(name)
         except NotFound:
-            data = wanted(None)
+            data = edit(None)
             return Outcome(0, live=True) if data is None else (await self.create(name, data, author))[1]
-        data = wanted(without_versions(file.read().data))
+        data = edit(without_versions(file.read().data))
         if data is None:
             await self.delete(name, author)
             return Outcome(0, live=True)
@@ -116,7 +120,7 @@ class SpoeFiles:
         self._open.pop(name, None)
 
     def _path(self, name: str) -> Path | None:
-        """Return the path of a file. Returns None if it does not exist, or is a link that leads out of the directory."""
+        """Return the path of a file. Return None if the file does not exist, or if a link leads out of the directory."""
         home = self._store.directory
         path = home / name
         if not _NAME.fullmatch(name) or not os.path.isfile(path):

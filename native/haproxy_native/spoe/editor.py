@@ -1,12 +1,11 @@
 """Read and edit the scopes of a SPOE file and the agents, groups and messages in them.
 
 A scope starts at a line with its name in brackets and ends before the next such line. If a file opens a scope twice, both parts are one
-scope. `ScopeEditor` takes a document and returns an edited document, or plain data. The operations at the end of the module wrap its
-methods as values, which commits apply and transactions store. All of them raise Missing, Exists and BadValue.
+scope. The methods of `ScopeEditor` take a document and return an edited document, or plain data. They raise Missing, Exists and BadValue.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -52,6 +51,7 @@ class ScopeEditor:
     # -- scopes
 
     def create_scope(self, document: Document, name: str) -> Document:
+        """Return the document with a new, empty scope. `name` includes the brackets."""
         if not _NAME.fullmatch(name):
             raise BadValue(f"'{name}' is not the name of a scope: letters, digits, '-', '_', '.' and ':' in square brackets, [like-this]")
         if name in scopes(document):
@@ -81,9 +81,9 @@ class ScopeEditor:
         return self._object(section, resource)
 
     def create(self, document: Document, scope: str, resource: Resource, body: Mapping[str, Any]) -> Document:
-        """Return the document with a new object, placed in the order of names among the objects of its kind.
+        """Return the document with a new object. The objects of one kind stay in the order of their names.
 
-        Without another object of its kind, it is placed in the same order among all sections of the scope.
+        The first object of a kind is inserted among all sections of the scope, in the order of kinds and names.
         """
         refuse_line_breaks(body)
         check_scope(document, scope)
@@ -96,14 +96,14 @@ class ScopeEditor:
         return _insert(document, new, kin or inside, kin or inside)
 
     def replace(self, document: Document, scope: str, resource: Resource, name: str, body: Mapping[str, Any]) -> Document:
-        """Return the document with the values of one object replaced. If the name changes, references to it in the scope are updated."""
+        """Return the document with the values of one object replaced. If its name changes, references in the scope get the new name."""
         refuse_line_breaks(body)
         old = _find(document, scope, resource, name)
         if old is None:
             raise absent_section(resource, name, "absent_replace")
         to = str(body.get("name") or name)
         if to != name:
-            document = _renamed(document, scope, resource, old, to)
+            document = _rename_object(document, scope, resource, old, to)
             old = _find(document, scope, resource, to)
             assert old
         new = self.shape(resource).onto(with_near_indent(document, old), {**body, "name": old.name}, whole=False)
@@ -121,8 +121,11 @@ class ScopeEditor:
         return {member: members[member] for member in shape.order if member in members}
 
 
-def _renamed(document: Document, scope: str, resource: Resource, old: Section, name: str) -> Document:
-    """Return the document with an object renamed, also in the lines that refer to it. Raises BadValue and Exists."""
+def _rename_object(document: Document, scope: str, resource: Resource, old: Section, name: str) -> Document:
+    """Return the document, in which an object and the lines of the scope that refer to the object have its new name.
+
+    Raises BadValue and Exists.
+    """
     if not _OWN_NAME.fullmatch(name):
         text = f"name in body: {name[:100]!r} is not a name that HAProxy accepts; use only letters, digits and . _ : -"
         raise BadValue(text, place=Place(member="name"))
@@ -132,7 +135,7 @@ def _renamed(document: Document, scope: str, resource: Resource, old: Section, n
     listing = resource.name.removeprefix(PREFIX)
     for section in list(_sections_in(document, scope)):
         lines = [
-            _with_name(line, old.name, name) if line.args[:1] == (listing,) or (section is old and line is section.header) else line
+            _replace_argument(line, old.name, name) if line.args[:1] == (listing,) or (section is old and line is section.header) else line
             for line in section.lines
         ]
         if any(line is not former for line, former in zip(lines, section.lines, strict=True)):
@@ -140,20 +143,20 @@ def _renamed(document: Document, scope: str, resource: Resource, old: Section, n
     return document
 
 
-def _with_name(line: Line, old: str, new: str) -> Line:
-    """Return the line with each argument `old` replaced by `new`. Returns the same object if no argument matches."""
-    words = [new if place and unquoted(word) == old else word for place, word in enumerate(line.split.words)]
+def _replace_argument(line: Line, old: str, new: str) -> Line:
+    """Return the line with each argument `old` replaced by `new`. Return the same object if no argument matches."""
+    words = [new if number and unquoted(word) == old else word for number, word in enumerate(line.split.words)]
     if tuple(words) == tuple(line.split.words):
         return line
     end = sum(map(len, (*line.split.gaps, *line.split.words)))
     return Line("".join(gap + word for gap, word in zip(line.split.gaps, words, strict=True)) + line.text[end:])
 
 
-def _insert(document: Document, new: Section, kin: Sequence[Section], others: Sequence[Section], *, closed: bool = True) -> Document:
-    """Insert a section before the first of `kin` that sorts after it. If none does, insert it after the last of `others`."""
-    behind = next((section for section in kin if (section.kind, section.name) > (new.kind, new.name)), None)
-    place = document.sections.index(behind) if behind else document.sections.index(others[-1]) + 1 if others else 0
-    return document.insert_at(new, place, apart=place > 0 and document.sections[place - 1].kind != SCOPE, closed=closed)
+def _insert(document: Document, new: Section, kin: Sequence[Section], around: Sequence[Section], *, closed: bool = True) -> Document:
+    """Insert a section before the first section of `kin` with a greater name. Without one, insert it after the last section of `around`."""
+    following = next((section for section in kin if (section.kind, section.name) > (new.kind, new.name)), None)
+    index = document.sections.index(following) if following else document.sections.index(around[-1]) + 1 if around else 0
+    return document.insert_at(new, index, apart=index > 0 and document.sections[index - 1].kind != SCOPE, closed=closed)
 
 
 def check_scope(document: Document, name: str) -> None:
@@ -177,67 +180,11 @@ def _find(document: Document, scope: str, resource: Resource, name: str) -> Sect
 
 
 @dataclass(frozen=True)
-class CreateScope:
-    """Adds an empty scope. `name` includes the brackets."""
+class ScopeEdit:
+    """The operation that edits a SPOE file by a method of `ScopeEditor`. Commits apply it, and transactions store it."""
 
-    editor: ScopeEditor
-    name: str
+    edit: Callable[[Document], Document]
     is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
-        return self.editor.create_scope(document, self.name)
-
-
-@dataclass(frozen=True)
-class DeleteScope:
-    """Deletes a scope with its contents."""
-
-    editor: ScopeEditor
-    name: str
-    is_whole: ClassVar[bool] = False
-
-    def apply(self, document: Document) -> Document:
-        return self.editor.delete_scope(document, self.name)
-
-
-@dataclass(frozen=True)
-class CreateInScope:
-    """Adds an agent, a group or a message to a scope."""
-
-    editor: ScopeEditor
-    scope: str
-    resource: Resource
-    body: Mapping[str, Any]
-    is_whole: ClassVar[bool] = False
-
-    def apply(self, document: Document) -> Document:
-        return self.editor.create(document, self.scope, self.resource, self.body)
-
-
-@dataclass(frozen=True)
-class ReplaceInScope:
-    """Replaces an agent, a group or a message."""
-
-    editor: ScopeEditor
-    scope: str
-    resource: Resource
-    name: str
-    body: Mapping[str, Any]
-    is_whole: ClassVar[bool] = False
-
-    def apply(self, document: Document) -> Document:
-        return self.editor.replace(document, self.scope, self.resource, self.name, self.body)
-
-
-@dataclass(frozen=True)
-class DeleteInScope:
-    """Deletes an agent, a group or a message."""
-
-    editor: ScopeEditor
-    scope: str
-    resource: Resource
-    name: str
-    is_whole: ClassVar[bool] = False
-
-    def apply(self, document: Document) -> Document:
-        return self.editor.delete(document, self.scope, self.resource, self.name)
+        return self.edit(document)

@@ -83,7 +83,10 @@ class SpoeFile:
     async def write(
         self, operations: Sequence[Edit], *, author: Author, version: int | None = None, transaction_id: str | None = None
     ) -> Outcome:
-        """Commit a change, or add it to a transaction. Raises Conflict if `version` is not the current one, and NoTransaction."""
+        """Commit operations as one change, or add them to a transaction.
+
+        Raises NoTransaction, and Conflict if `version` is not the current version.
+        """
         if transaction_id:
             self._transactions.get(transaction_id)
             await self._transactions.change(transaction_id, partial(apply_all, operations), author)
@@ -94,16 +97,17 @@ class SpoeFile:
 
     async def remove(self, *, author: Author) -> None:
         """Remove the file and its transactions. Raises InUse and Unusable."""
-        await run_to_the_end(self._store.context, self._removed(author))
 
-    async def _removed(self, author: Author) -> None:
         async def make() -> tuple[bytes, None]:
             self.notice()
             return self._current.document.data, None
 
-        await self._commit(make, author)
-        self._row.delete()
-        self._transactions.clear()
+        async def remove() -> None:
+            await self._commit(make, author)
+            self._row.delete()
+            self._transactions.clear()
+
+        await run_to_the_end(self._store.context, remove())
 
     # -- transactions
 
@@ -121,7 +125,7 @@ class SpoeFile:
         self._transactions.delete(id_, author)
 
     def check_transaction(self, id_: str, *, author: Author, commit: bool) -> None:
-        """Raise Forbidden or NoTransaction unless the author may commit the transaction; with `commit` false, unless they may delete it."""
+        """Raise Forbidden or NoTransaction unless the author may commit the transaction, or delete the transaction if `commit` is false."""
         if commit:
             self._transactions.to_commit(id_, author)
         else:
@@ -139,9 +143,9 @@ class SpoeFile:
         expect.apply(operations, before)
 
     async def commit_transaction(self, id_: str, *, author: Author, force_reload: bool = False) -> tuple[Transaction, Outcome]:
-        """Commit a transaction, and return it with the outcome. If HAProxy refuses it, it remains open for further edits.
+        """Commit a transaction, and return the transaction and the outcome. A transaction that HAProxy refuses remains open for edits.
 
-        Raises Conflict, after deleting the transaction, if the file has a newer version than the one that the transaction started from.
+        If the transaction started from an older version of the file, deletes the transaction and raises Conflict.
         """
         transaction = self._transactions.to_commit(id_, author)
         if transaction.closed:
@@ -150,21 +154,22 @@ class SpoeFile:
         reload = Reload.NOW if force_reload else Reload.AUTO
         expect = Version(transaction.version, base, document, transaction=id_)
         change = Change(list(transaction.operations), expect, reload, author=author)
-        transaction.closed = True
-        return transaction, await run_to_the_end(self._store.context, self._committed(transaction, change))
 
-    async def _committed(self, transaction: Transaction, change: Change) -> Outcome:
-        try:
-            outcome = await self._put(change, [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")])
-            self._transactions.succeed(transaction.id)
-            await self._transactions.written()
-            return outcome
-        except Conflict:
-            transaction.closed = False
-            self._transactions.delete(transaction.id, change.author)
-            raise
-        finally:
-            transaction.closed = False
+        async def put() -> Outcome:
+            try:
+                outcome = await self._put(change, [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")])
+                self._transactions.succeed(id_)
+                await self._transactions.written()
+                return outcome
+            except Conflict:
+                transaction.closed = False
+                self._transactions.delete(id_, author)
+                raise
+            finally:
+                transaction.closed = False
+
+        transaction.closed = True
+        return transaction, await run_to_the_end(self._store.context, put())
 
     def _compare(self, expect: Expect) -> None:
         """Raise Conflict unless the current version is the expected one. Unlike configurations, SPOE files are not merged."""
@@ -173,30 +178,29 @@ class SpoeFile:
         except Stale as error:
             raise Conflict(error.detail) from None
 
-    def _applied(self, change: Change, before: Document) -> Document:
-        try:
-            return change.apply(before)
-        except Stale:
-            raise Conflict(
-                f"version {self._current.version} of {self.name} is not the text that the transaction started from; start a new transaction"
-            ) from None
-
     # -- the commit
 
-    async def _put(self, change: Change, asked: Sequence[Reason] = ()) -> Outcome:
+    async def _put(self, change: Change, reasons: Sequence[Reason] = ()) -> Outcome:
+        """Commit a change of the text. `reasons`: the reasons to reload if no filter reads the file."""
+
         async def make() -> tuple[bytes, bytes]:
             self.notice()
             self._compare(change.expect)
-            before = self._current.document
-            new = await run_in_thread(self._applied, change, before)
-            stamped = self._current.stamp(new, self._current.version + 1, banner=False)
+            before, version = self._current.document, self._current.version
+            try:
+                new = await run_in_thread(change.apply, before)
+            except Stale:
+                raise Conflict(
+                    f"version {version} of {self.name} is not the text that the transaction started from; start a new transaction"
+                ) from None
+            stamped = self._current.stamp(new, version + 1, banner=False)
             self._current.expect_text(stamped)
             return before.data, stamped.data
 
-        outcome = await self._commit(make, change.author, change.reload, asked)
+        outcome = await self._commit(make, change.author, change.reload, reasons)
         self.notice()
         return replace(outcome, version=self._current.version)
 
-    async def _commit(self, make: Make, author: Author, reload: Reload = Reload.AUTO, asked: Sequence[Reason] = ()) -> Outcome:
-        put = PutSpoe(replace(self._store, asked=asked), self.path, make)
+    async def _commit(self, make: Make, author: Author, reload: Reload = Reload.AUTO, reasons: Sequence[Reason] = ()) -> Outcome:
+        put = PutSpoe(replace(self._store, reasons_if_unread=reasons), self.path, make)
         return await commit(self._store.context, Change([put], reload=reload, author=author))

@@ -1,13 +1,13 @@
 """Find the filters that read a SPOE file, and change SPOE files in a commit.
 
 HAProxy reads SPOE files only when it starts, so a change of a file that a filter reads needs a reload. A filter whose path contains an
-environment variable counts as a reader of each file whose name occurs in the path. At worst, that causes a needless reload, or refuses to
-delete a file that is not used.
+environment variable counts as a reader of each file whose name occurs in the path. In the worst case, this causes a needless reload, or
+prevents the deletion of an unused file.
 """
 
 import os
 import uuid
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -35,27 +35,28 @@ class SpoeFilter:
     """A filter line that reads a SPOE file."""
 
     section: Section
-    # Its position among the section's lines.
-    place: int
-    # Its position among the section's filters.
+    # The index of the line among the section's lines.
+    line_index: int
+    # The index of the filter among the section's filters.
     index: int
 
     def line(self, document: Document) -> int:
-        return line_of(document, self.section, self.place)
+        return line_of(document, self.section, self.line_index)
 
     def text(self) -> str:
-        return self.section.lines[self.place].text.strip()
+        return self.section.lines[self.line_index].text.strip()
 
     def reason(self, document: Document, name: str) -> Reason:
-        words = self.section.lines[self.place].words
+        words = self.section.lines[self.line_index].words
         title = f"{self.section.kind} {self.section.name}"
         return Reason(title, self.line(document), words[0], f"the SPOE file {name}, which it reads, changed")
 
 
 class SpoeFilters:
-    """Finds the filters that read a file. `bases` are the directories that a relative path may be relative to.
+    """Finds the filters that read a file.
 
-    `working` returns another one, HAProxy's working directory, if it is known.
+    A relative path in a filter may be relative to one of the directories `bases`, or to HAProxy's working directory. `working` returns the
+    working directory, or None if it is unknown.
     """
 
     def __init__(self, editor: Editor, bases: Sequence[Path], working: Callable[[], Path | None] = lambda: None) -> None:
@@ -65,32 +66,32 @@ class SpoeFilters:
 
     def reading(self, document: Document, file: Path) -> list[SpoeFilter]:
         """Return the filters that read a file."""
-        return list(self._found(document, file))
-
-    def spelled_out(self, document: Document, file: Path) -> Document:
-        """Return the document with each filter that reads the file naming it by exactly the path `file`. Line numbers do not change."""
-        for found in self._found(document, file):
-            section = document.find(found.section.kind, found.section.name)
-            assert section
-            read = section.as_read()
-            filter_ = self._editor.lines.children(read, self._filters).objects[found.index]
-            new = self._editor.lines.replace(read, self._filters, {found.index: {**(filter_ or {}), _FILE: str(file)}})
-            document = document.replace(section, new)
-        return document
-
-    def _found(self, document: Document, file: Path) -> Iterator[SpoeFilter]:
+        filters = []
         for section in document.sections:
             if section.kind in self._kinds and file.name in section.text:
                 children = self._editor.lines.children(section.as_read(), self._filters)
-                for index, (place, object_) in enumerate(zip(children.places, children.objects, strict=True)):
-                    if object_ and _FILE in object_ and self._is(unquoted(object_[_FILE]), file):
-                        yield SpoeFilter(section, place, index)
+                for index, (line_index, object_) in enumerate(zip(children.places, children.objects, strict=True)):
+                    if object_ and _FILE in object_ and self._may_mean(unquoted(object_[_FILE]), file):
+                        filters.append(SpoeFilter(section, line_index, index))
+        return filters
 
-    def _is(self, word: str, file: Path) -> bool:
+    def _may_mean(self, word: str, file: Path) -> bool:
+        """Return whether a path in a filter may lead to a file. Follows links on the disk."""
         if "$" in word:
             return file.name in word
-        places = [Path(word)] if os.path.isabs(word) else [base / word for base in (self._working(), *self._bases) if base]
-        return os.path.realpath(file) in map(os.path.realpath, places)
+        paths = [Path(word)] if os.path.isabs(word) else [base / word for base in (self._working(), *self._bases) if base]
+        return os.path.realpath(file) in map(os.path.realpath, paths)
+
+    def spelled_out(self, document: Document, file: Path) -> Document:
+        """Return the document, in which each filter that reads the file has exactly the path `file`. Line numbers do not change."""
+        for reader in self.reading(document, file):
+            section = document.find(reader.section.kind, reader.section.name)
+            assert section
+            read = section.as_read()
+            filter_ = self._editor.lines.children(read, self._filters).objects[reader.index]
+            new = self._editor.lines.replace(read, self._filters, {reader.index: {**(filter_ or {}), _FILE: str(file)}})
+            document = document.replace(section, new)
+        return document
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class SpoeStore:
     filters: SpoeFilters
     outline: Outline
     # The reasons to reload if no filter reads the changed file; empty for no reload.
-    asked: Sequence[Reason] = ()
+    reasons_if_unread: Sequence[Reason] = ()
     name: ClassVar[str] = "spoe"
     kind: ClassVar[str] = "spoe"
 
@@ -115,14 +116,19 @@ class SpoeStore:
         return self.home.path
 
     async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
-        """Plan a reload if a filter reads the file, and either its text changes or an earlier change of it is waiting for a reload.
+        """Plan a reload if a filter reads the file, and the text of the file changes or has changed since the last reload.
 
-        Otherwise, plan a reload for the reasons in `asked`, if there are any.
+        Otherwise, plan a reload for `reasons_if_unread`, if there are any.
         """
-        same = content is not None and await run_in_thread(_same, path, content)
-        loaded = same and str(path) not in self.context.ledger.entries
-        reasons = [] if loaded else self.reasons(path)
-        return FilePlan((), reasons or self.asked, used=bool(self.filters.reading(self._running, path)))
+
+        def has_same_text() -> bool:
+            if content is None or not path.exists():
+                return False
+            return without_versions(path.read_bytes()) == without_versions(content.read_bytes())
+
+        is_loaded = await run_in_thread(has_same_text) and str(path) not in self.context.ledger.entries
+        reasons = [] if is_loaded else self.reasons(path)
+        return FilePlan((), reasons or self.reasons_if_unread, used=bool(self.filters.reading(self._running, path)))
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
         self.home.writable()
@@ -150,9 +156,9 @@ class SpoeStore:
         return self.context.running.document or self.context.current.document
 
     def reasons(self, file: Path) -> list[Reason]:
-        """Return one reason to reload for each filter that reads the file in the configuration that the worker has loaded.
+        """Return one reason to reload for each filter of the loaded configuration that reads the file.
 
-        If there is none and a reload is pending, return those of the current configuration instead.
+        If there is no such filter and a reload is pending, use the filters of the current configuration.
         """
         for document in (self._running, self.context.current.document) if self.context.pending else (self._running,):
             if filters := self.filters.reading(document, file):
@@ -160,7 +166,7 @@ class SpoeStore:
         return []
 
 
-# Returns the present and the future content of a file; None for no file.
+# Returns the contents of a file before and after a change; None for no file.
 Make = Callable[[], Awaitable[tuple[bytes | None, bytes | None]]]
 
 
@@ -175,12 +181,12 @@ class PutSpoe(FileOperation):
 
     async def drafted(self) -> Drafted:
         before, after = await self.make()
-        touches = await run_in_thread(self._touches, _text(before), _text(after))
+        old, new = ((data or b"").decode("utf-8", "surrogateescape") for data in (before, after))
+        touches = [self.touch]
+        if await run_in_thread(has_new_expression, [old], [new]):
+            touches.append(EXPRESSIONS)
         draft = None if after is None else await run_in_thread(self.store.draft, self.path, after)
         return Drafted({self.path: draft}, {self.path: self.store}, {self.path: before}, touches)
-
-    def _touches(self, before: str, after: str) -> list[Touch]:
-        return [self.touch, EXPRESSIONS] if has_new_expression([before], [after]) else [self.touch]
 
     def spelled_out(self, document: Document) -> Document:
         return self.store.filters.spelled_out(document, self.path)
@@ -195,12 +201,3 @@ class PutSpoe(FileOperation):
     @property
     def object(self) -> str:
         return spelled(self.store.kind, self.path.name)
-
-
-def _text(data: bytes | None) -> str:
-    return (data or b"").decode("utf-8", "surrogateescape")
-
-
-def _same(path: Path, content: Path) -> bool:
-    """Return whether the contents are the same, except for the version lines. Blocks."""
-    return path.exists() and without_versions(path.read_bytes()) == without_versions(content.read_bytes())

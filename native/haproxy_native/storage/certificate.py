@@ -27,7 +27,7 @@ _INCOMPLETE = "file should contain both certificate and private key"
 
 @dataclass(frozen=True)
 class CertificateFile:
-    """The certificates of a file, in order. HAProxy serves the first one, and sends the others as its chain."""
+    """The certificates of a file, in order. HAProxy serves the first certificate, and sends the others as its chain."""
 
     certificates: Sequence["Certificate"]
 
@@ -37,9 +37,9 @@ class CertificateFile:
 
     @cached_property
     def leaf(self) -> "Certificate | None":
-        """Return the certificate whose subject and serial number the API shows. The Data Plane API chooses the same one.
+        """Return the certificate whose subject and serial number the API shows, as the Data Plane API does; None if there is none.
 
-        Of several certificates, it is the first one that has a name, is no CA and has not issued any of the others.
+        Of several certificates, this is the first one that has a name, is no CA, and has not issued any of the others.
         """
         if len(self.certificates) == 1:
             return self.certificates[0]
@@ -64,7 +64,7 @@ class CertificateFile:
         return f"the certificate ({_title(self.served)}) expired on {_time(self.served.not_valid_after_utc)}"
 
     def described(self) -> dict[str, Any]:
-        """Return the members of the API's ssl_certificate that follow from the file's content. Lists are sorted, times are UTC."""
+        """Return the fields of the API's ssl_certificate that depend on the file's content. Lists are sorted, times are UTC."""
         members: dict[str, Any] = {
             "not_after": _time(self.expires),
             "not_before": _time(max(certificate.not_valid_before_utc for certificate in self.certificates)),
@@ -122,16 +122,19 @@ def parse_revocations(data: bytes) -> list[tuple[str, str, tuple[str, ...]]]:
         raise BadRequest("an X509 CRL block is damaged") from error
     if not lists:
         raise BadRequest("no X509 CRL block found")
-    serials = [tuple(sorted(_hex(revoked.serial_number) for revoked in each)) for each in lists]
-    dates = [(_time(each.last_update_utc), (each.next_update_utc and _time(each.next_update_utc)) or "") for each in lists]
-    return [(*two, each) for two, each in zip(dates, serials, strict=True)]
+    rows = []
+    for revocations in lists:
+        following = revocations.next_update_utc
+        serials = tuple(sorted(_hex(revoked.serial_number) for revoked in revocations))
+        rows.append((_time(revocations.last_update_utc), _time(following) if following else "", serials))
+    return rows
 
 
 def parse_loadable(data: bytes, key_file: bytes | None = None) -> CertificateFile:
-    """Parse a certificate file, and check that HAProxy would load it.
+    """Parse a certificate file. Raises BadRequest with the reason if HAProxy would not load the file.
 
-    `key_file`: the content of its `.key` file, which has the private key if the file has none. Raises BadRequest with the reason if HAProxy
-    would not load the file. Expired certificates are accepted, because HAProxy loads them.
+    `key_file`: the content of the `.key` file, which has the private key if the certificate file has none. Expired certificates are
+    accepted, because HAProxy loads them.
     """
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -153,7 +156,7 @@ def parse_loadable(data: bytes, key_file: bytes | None = None) -> CertificateFil
 
 
 def holds_certificate(data: bytes, key_file: bytes | None = None) -> bool:
-    """Return whether a file has a certificate and a private key, which a list or a CA file does not. `key_file`: as in `parse_loadable`."""
+    """Return whether a file has a certificate and a private key. Lists and CA files do not. `key_file`: as in `parse_loadable`."""
     try:
         parse_certificates(data)
     except BadRequest:
@@ -162,9 +165,10 @@ def holds_certificate(data: bytes, key_file: bytes | None = None) -> bool:
 
 
 def split_key(data: bytes) -> tuple[bytes, bytes]:
-    """Return (PEM blocks that are no keys, PEM blocks of keys) of a file."""
-    blocks = [(kind in _KEYS, text + b"\n") for kind, text in _blocks(data)]
-    return b"".join(text for is_key, text in blocks if not is_key), b"".join(text for is_key, text in blocks if is_key)
+    """Return (all PEM blocks that are no keys, all PEM blocks that are keys) of a file."""
+    blocks = list(_blocks(data))
+    rest = b"".join(text + b"\n" for kind, text in blocks if kind not in _KEYS)
+    return rest, b"".join(text + b"\n" for kind, text in blocks if kind in _KEYS)
 
 
 def holds_key(data: bytes) -> bool:

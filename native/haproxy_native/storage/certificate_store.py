@@ -41,35 +41,37 @@ EXTRA_FILES = (".ocsp", ".sctl", ".issuer")
 class LoadedCertificate:
     """How HAProxy has loaded a certificate file."""
 
-    # Its names in HAProxy.
+    # The names of the certificate in HAProxy.
     names: Sequence[str] = ()
     # Whether HAProxy uses the file under one of these names.
-    used: bool = False
+    is_used: bool = False
     # Directories that contain the file, and that HAProxy has loaded like crt-lists.
     directories: Sequence[str] = ()
-    # Whether HAProxy has also loaded it as a CA file or a CRL file.
+    # Whether HAProxy has also loaded the file as a CA file or a CRL file.
     authority: bool = False
     # The name of an extra file; empty without one.
     extra_file: str = ""
 
     @property
     def is_served(self) -> bool:
-        return bool(self.names and self.used) or bool(self.directories)
+        return bool(self.names and self.is_used) or bool(self.directories)
 
 
-def plan_certificate(path: Path, loaded: LoadedCertificate, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
-    """Plan the runtime steps for a file that HAProxy serves, or the reload that loads it.
+def plan_certificate(
+    path: Path, loaded: LoadedCertificate, running_lines: Sequence[FileReference], current_lines: Sequence[FileReference]
+) -> FilePlan:
+    """Plan the runtime steps for a file that HAProxy serves, or the reload that loads the file.
 
-    `used`: references of the running configuration. `wanted`: references of the current configuration.
+    `running_lines`: references of the running configuration. `current_lines`: references of the current configuration.
     """
     if loaded.authority:
-        return plan_reload_of_loaded(used, wanted, f"HAProxy also uses {path.name} to verify others")
+        return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy also uses {path.name} to verify others")
     if not loaded.is_served:
-        return plan_reload(used, wanted, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
+        return plan_reload(running_lines, current_lines, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
     if loaded.extra_file:
-        return plan_reload_of_loaded(used, wanted, f"HAProxy reads {loaded.extra_file} only when it starts")
+        return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy reads {loaded.extra_file} only when it starts")
     seen = [CertificateCheck(path, loaded.names)] if loaded.names else []
-    return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(wanted), seen)
+    return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(current_lines), seen)
 
 
 _OTHER_CAUSES = re.compile(r"too big|closed the connection|Unknown command|must contain the directory path")
@@ -82,10 +84,10 @@ def needs_reload(error: RuntimeRefused) -> bool:
 
 @dataclass(frozen=True)
 class CertificateStep:
-    """Replaces, creates or deletes a certificate in HAProxy's memory. Which of these, depends on the file when the step is applied."""
+    """Makes a certificate in HAProxy's memory match the file at the time when the step is applied: replaces, creates or deletes it."""
 
     path: Path
-    # Its names in HAProxy.
+    # The names of the certificate in HAProxy.
     names: Sequence[str]
     # Loaded directories to which the certificate is added, or from which it is removed if the file is deleted.
     directories: Sequence[str] = ()
@@ -96,7 +98,7 @@ class CertificateStep:
         return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
 
     async def apply(self, runtime: Runtime) -> None:
-        """Update HAProxy's memory. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NeedsReload if a reload is needed."""
+        """Update HAProxy's memory. Raises NeedsReload if a reload is needed, and RuntimeRefused if HAProxy refuses and nothing changed."""
         pem = await asyncio.to_thread(read_with_key, self.path)
         try:
             if pem is None:
@@ -119,29 +121,29 @@ class CertificateStep:
         raise NeedsReload(f"{self.path.name} cannot be reverted")
 
     async def _replace(self, runtime: Runtime, pem: str) -> None:
-        for place, name in enumerate(self.names):
+        for number, name in enumerate(self.names):
             try:
                 await ssl_files.replace(runtime, CERTIFICATES, name, pem)
             except RuntimeRefused as error:
-                if place:
+                if number:
                     raise NeedsReload(error.answer) from error
                 raise
             await verify_shown(runtime, name, pem)
-        await self._join(runtime, self.names[0])
+        await self._add_to_directories(runtime, self.names[0])
 
     async def _create(self, runtime: Runtime, pem: str) -> None:
         # The name that HAProxy would give the file in a directory that it loads like a crt-list.
         name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
         await ssl_files.create(runtime, CERTIFICATES, name, pem)
         try:
-            await self._join(runtime, name)
+            await self._add_to_directories(runtime, name)
         except RuntimeRefused:
             with suppress(RuntimeRefused):
                 await ssl_files.delete(runtime, CERTIFICATES, name)
             raise
         await verify_shown(runtime, name, pem)
 
-    async def _join(self, runtime: Runtime, name: str) -> None:
+    async def _add_to_directories(self, runtime: Runtime, name: str) -> None:
         for directory in self.directories:
             if not await _is_in(runtime, directory, name):
                 await ssl_files.add_crt_list_entry(runtime, directory, name)
@@ -153,7 +155,7 @@ async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
 
 @dataclass(frozen=True)
 class CertificateCheck:
-    """Verifies that HAProxy already has the content of a file: a client may update HAProxy before it stores the file."""
+    """Verifies that HAProxy already has the content of a file. A client may update HAProxy first and store the file afterwards."""
 
     path: Path
     names: Sequence[str]
@@ -173,7 +175,7 @@ class CertificateCheck:
 
 
 def read_with_key(path: Path) -> str | None:
-    """Return the text of a certificate file, followed by its `.key` file if it has no key itself; None if the file does not exist.
+    """Return the text of a certificate file, and of its `.key` file if the certificate file has no key; None if the file does not exist.
 
     Raises NeedsReload if the file cannot be read.
     """
@@ -199,11 +201,11 @@ def read_key_file(path: Path) -> bytes | None:
 async def verify_shown(runtime: Runtime, name: str, pem: str) -> None:
     """Verify that HAProxy has loaded the certificate in `pem` under a name. Raises NeedsReload."""
     try:
-        wanted = certificate.parse_certificates(pem.encode("utf-8", "surrogateescape"))
+        expected = certificate.parse_certificates(pem.encode("utf-8", "surrogateescape"))
     except BadRequest as error:
         raise NeedsReload(error.detail) from error
     shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
-    if not wanted.is_shown(shown):
+    if not expected.is_shown(shown):
         raise NeedsReload(f"HAProxy still shows another certificate for {name}")
 
 
@@ -214,8 +216,8 @@ def is_name_of(name: str, path: Path, base: str) -> bool:
     """
     if posixpath.basename(name) != path.name:
         return False
-    place = posixpath.join(base, name)
-    return posixpath.normpath(place) == str(path) or os.path.realpath(place) == os.path.realpath(path)
+    named = posixpath.join(base, name)
+    return posixpath.normpath(named) == str(path) or os.path.realpath(named) == os.path.realpath(path)
 
 
 class CertificateStore(Store):
@@ -261,17 +263,17 @@ class CertificateStore(Store):
         return found + [each for kind in (CA_FILES, CRL_FILES) for each in await tls_digests.differing(context, self, kind)]
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.running_references(context, path), self.references(context, path)
-        loaded = await self._loaded(context, path, used)
+        running_lines, current_lines = self.running_references(context, path), self.references(context, path)
+        loaded = await self._loaded(context, path, running_lines)
         if loaded is None:
-            used += await asyncio.to_thread(self._listed, context, path)
-            return plan_reload(used, wanted, "HAProxy cannot replace this certificate at runtime")
-        return plan_certificate(path, loaded, used, wanted)
+            running_lines += await asyncio.to_thread(self._crt_list_entries, context, path)
+            return plan_reload(running_lines, current_lines, "HAProxy cannot replace this certificate at runtime")
+        return plan_certificate(path, loaded, running_lines, current_lines)
 
     async def load_unreferenced(self, context: CommitContext, path: Path) -> None:
-        """Load a file that no line refers to into HAProxy's memory, so that a crt-list can refer to it at runtime."""
+        """Load a file into HAProxy's memory, so that a crt-list can refer to the file at runtime. No line may refer to the file yet."""
         loaded = await self._loaded(context, path, ())
-        if loaded is None or loaded.used or loaded.directories:
+        if loaded is None or loaded.is_used or loaded.directories:
             return
         with suppress(NativeError):
             await CertificateStep(path, loaded.names).apply(context.runtime)
@@ -283,14 +285,14 @@ class CertificateStore(Store):
     def check_unused(self, context: CommitContext, path: Path) -> None:
         super().check_unused(context, path)
         # HAProxy would refuse a crt-list that names a missing certificate.
-        for reference in self._listed(context, path)[:1]:
+        for reference in self._crt_list_entries(context, path)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")
 
-    def _listed(self, context: CommitContext, path: Path) -> list[FileReference]:
+    def _crt_list_entries(self, context: CommitContext, path: Path) -> list[FileReference]:
         return lines_naming(context.current.document, path, context.base(context.current.document))
 
-    async def _loaded(self, context: CommitContext, path: Path, used: Sequence[FileReference]) -> LoadedCertificate | None:
+    async def _loaded(self, context: CommitContext, path: Path, running_lines: Sequence[FileReference]) -> LoadedCertificate | None:
         """Return how HAProxy has loaded a file; None if HAProxy does not answer, or cannot replace certificates at runtime."""
         runtime, base = context.runtime, context.base(context.current.document)
         try:
@@ -299,25 +301,29 @@ class CertificateStore(Store):
                 return None
             names, is_used = [], False
             for name in known:
-                if is_name_of(name, path, base) or (used and name.startswith("@")):
+                if is_name_of(name, path, base) or (running_lines and name.startswith("@")):
                     certificate = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
-                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias, certificate, path, used):
+                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias_of, path, certificate, running_lines):
                         names.append(name)
                         is_used = is_used or certificate.get("status") == "Used"
-            others = [row["storage_name"] for row in ssl_files.parse_ca_files(await ssl_files.show(runtime, CA_FILES))]
-            others += ssl_files.parse_names(await ssl_files.show(runtime, CRL_FILES))
+            authorities = [row["storage_name"] for row in ssl_files.parse_ca_files(await ssl_files.show(runtime, CA_FILES))]
+            authorities += ssl_files.parse_names(await ssl_files.show(runtime, CRL_FILES))
             lists = await ssl_files.list_crt_lists(runtime)
         except RuntimeFailure:
             return None
         directories = [name for name in lists if is_name_of(name, path.parent, base)]
         extra = next((f"{path.name}{end}" for end in EXTRA_FILES if path.with_name(f"{path.name}{end}").exists()), "")
-        return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in others), extra)
+        return LoadedCertificate(names, is_used, directories, any(is_name_of(name, path, base) for name in authorities), extra)
 
-    def _is_alias(self, shown: Mapping[str, Any], path: Path, used: Sequence[FileReference]) -> bool:
-        """Return whether a certificate named `@STORE/ALIAS` is the file: the store refers to the file, and name and content match."""
+    def _is_alias_of(self, path: Path, shown: Mapping[str, Any], running_lines: Sequence[FileReference]) -> bool:
+        """Return whether HAProxy has loaded the certificate `@STORE/ALIAS` from a file.
+
+        The crt-store must refer to the file, and the name and the content of the certificate must match. `running_lines`: the lines that
+        refer to the file. `shown`: the parsed answer to `show ssl cert`.
+        """
         store = f" {shown['storage_name'][1:].partition('/')[0]}"
         if (
-            not any(reference.section.endswith(store) for reference in used)
+            not any(reference.section.endswith(store) for reference in running_lines)
             or posixpath.basename(shown.get("file", path.name)) != path.name
         ):
             return False

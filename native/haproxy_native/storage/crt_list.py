@@ -83,7 +83,7 @@ def with_entry(text: str, entry: CrtListLine) -> str:
 
 
 def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
-    """Return (the text without an entry, the entry). `line`: its line, or 0 for the first entry of the file. Raises Missing."""
+    """Return (the text without an entry, the entry). `line`: the entry's line; 0 for the first entry of `file`. Raises Missing."""
     entry = next((entry for entry in entries(text) if entry.file == file and line in (0, entry.line)), None)
     if entry is None:
         place = f" at line {line}" if line else ""
@@ -102,21 +102,20 @@ def is_list(data: bytes) -> bool:
 def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> tuple[Sequence[int], Sequence[CrtListLine]] | None:
     """Return (indices of old entries to remove, entries to append) that turn the old entries into the new ones.
 
-    Returns None if that is impossible, because a new entry precedes an old one: HAProxy can only append.
+    Return None if a new entry precedes an old one, because HAProxy can only append entries.
     """
-    wanted = [entry.identity for entry in new]
     matched, removed = 0, []
-    for place, entry in enumerate(old):
-        if matched < len(wanted) and entry.identity == wanted[matched]:
+    for index, entry in enumerate(old):
+        if matched < len(new) and entry.identity == new[matched].identity:
             matched += 1
         else:
-            removed.append(place)
-    remaining = {old[place].identity for place in removed}
+            removed.append(index)
+    remaining = {old[index].identity for index in removed}
     return None if any(entry.identity in remaining for entry in new[matched:]) else (removed, new[matched:])
 
 
 def obstacle(former: str, new: str) -> str:
-    """Return why HAProxy must reload to replace the former text by the new one; empty if it need not."""
+    """Return why replacing the former text by the new one needs a reload; empty if it needs none."""
     return "" if difference(entries(former), entries(new)) else "new entries precede existing ones, and HAProxy can only append entries"
 
 

@@ -33,11 +33,13 @@ LISTED = ".txt"
 LARGEST = 1 << 24
 
 
-def plan_crt_list(steps: Sequence[Step], obstacle: str, used: Sequence[FileReference], wanted: Sequence[FileReference]) -> FilePlan:
+def plan_crt_list(
+    steps: Sequence[Step], obstacle: str, running_lines: Sequence[FileReference], current_lines: Sequence[FileReference]
+) -> FilePlan:
     """Plan the steps, one for each name of the list in HAProxy, or a reload if there is an obstacle or the list is not loaded."""
     if steps:
-        return plan_reload_of_loaded(used, wanted, obstacle) if obstacle else FilePlan(steps, (), True, bool(wanted))
-    return plan_reload(used, wanted, "HAProxy has not loaded the list, though its configuration refers to it")
+        return plan_reload_of_loaded(running_lines, current_lines, obstacle) if obstacle else FilePlan(steps, (), True, bool(current_lines))
+    return plan_reload(running_lines, current_lines, "HAProxy has not loaded the list, though its configuration refers to it")
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class CrtListStep:
     """Updates HAProxy's list to the entries of the file."""
 
     path: Path
-    # Its name in HAProxy.
+    # The name of the list in HAProxy.
     name: str
     # The text that HAProxy has loaded.
     former: str
@@ -55,7 +57,7 @@ class CrtListStep:
         return [f"{verb} ssl crt-list {self.name} ..." for verb in ("add", "del")]
 
     async def apply(self, runtime: Runtime) -> None:
-        """Update HAProxy's list. Raises RuntimeRefused if HAProxy refuses and nothing has changed, NeedsReload if a reload is needed."""
+        """Update HAProxy's list. Raises NeedsReload if a reload is needed, and RuntimeRefused if HAProxy refuses and nothing changed."""
         try:
             text = await asyncio.to_thread(self.path.read_text, "utf-8", "surrogateescape")
         except OSError as error:
@@ -68,10 +70,10 @@ class CrtListStep:
         if difference is None:
             raise NeedsReload(crt_list.obstacle(self.former, text))
         removed, added = difference
-        await self._add(runtime, added)
+        await self._append(runtime, added)
         try:
-            for place in removed:
-                await ssl_files.delete_crt_list_entry(runtime, self.name, shown[place].file, shown[place].line)
+            for index in removed:
+                await ssl_files.delete_crt_list_entry(runtime, self.name, shown[index].file, shown[index].line)
         except RuntimeFailure as error:
             # HAProxy refuses to delete the default certificate, for example. The reload loads the added entries, too.
             raise NeedsReload(str(error)) from error
@@ -82,12 +84,12 @@ class CrtListStep:
     async def undo(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"the entries of {self.path.name} cannot be restored in their order")
 
-    async def _add(self, runtime: Runtime, entries: Sequence[CrtListLine]) -> None:
+    async def _append(self, runtime: Runtime, entries: Sequence[CrtListLine]) -> None:
         """Append all entries or none."""
         before = len(await ssl_files.read_crt_list(runtime, self.name))
         try:
             for entry in entries:
-                await self._load(runtime, entry.file)
+                await self._load_certificate(runtime, entry.file)
                 await ssl_files.add_crt_list_entry(runtime, self.name, entry.file, entry.options, entry.filters)
         except RuntimeRefused as error:
             for row in reversed((await ssl_files.read_crt_list(runtime, self.name))[before:]):
@@ -96,8 +98,8 @@ class CrtListStep:
                 raise NeedsReload(error.answer) from error
             raise
 
-    async def _load(self, runtime: Runtime, file: str) -> None:
-        """Load the certificate of an entry, unless HAProxy has it in memory."""
+    async def _load_certificate(self, runtime: Runtime, file: str) -> None:
+        """Load a certificate into HAProxy's memory, unless it is there."""
         if file in ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)):
             return
         if not file.startswith("/"):
@@ -109,7 +111,7 @@ class CrtListStep:
 
 
 class CrtListStore(Store):
-    """The store `ssl_crt_lists`. It may share its directory with certificates, which it never shows."""
+    """The store `ssl_crt_lists`. Its directory may also contain certificates, which the store never shows."""
 
     kind = "crt_list"
     description = created = "managed certificate list"
@@ -139,14 +141,15 @@ class CrtListStore(Store):
     def may_send(self, context: CommitContext, path: Path) -> bool:
         """Return whether clients may read a file.
 
-        They may if the configuration loads it as a crt-list and for no other purpose, or if no line names it and it has the extension of
-        lists.
+        They may if all lines that name the file load it as a crt-list. If no line names the file, it must have the extension of lists.
         """
+        base = context.base(context.current.document)
         named = [reference for reference in self.references(context, path) if path.name in reference.text]
-        if named:
-            base = context.base(context.current.document)
-            return all(_is_loaded_as_list(reference, path, base) for reference in named)
-        return path.name.endswith(LISTED)
+        for words in [reference.text.split() for reference in named]:
+            for before, word in zip(["", *words], words, strict=False):
+                if path.name in word and not (before == "crt-list" and is_name_of(unquoted(word), path, base)):
+                    return False
+        return bool(named) or path.name.endswith(LISTED)
 
     def readable(self, context: CommitContext, name: str) -> Path:
         """Return the path of a list that clients may read. Raises Missing."""
@@ -168,19 +171,21 @@ class CrtListStore(Store):
         return await tls_digests.differing(context, self, tls_digests.CRT_LISTS)
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.running_references(context, path), self.references(context, path)
+        running_lines, current_lines = self.running_references(context, path), self.references(context, path)
         if str(path) in context.ledger.entries:
-            return plan_reload_of_loaded(used, wanted, f"HAProxy has not read {path.name} since it was changed")
+            return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy has not read {path.name} since it was changed")
         base = context.base(context.current.document)
         try:
             names = [name for name in await ssl_files.list_crt_lists(context.runtime) if is_name_of(name, path, base)]
             former = self.text(path) if names else ""
             new = self.text(content) if names and content else former
         except (RuntimeFailure, WriteFailed) as error:
-            return plan_reload(used, wanted, str(error))
+            return plan_reload(running_lines, current_lines, str(error))
         if not context.runtime.capabilities.can("add ssl crt-list"):
-            return plan_reload(used, wanted, "HAProxy cannot change a certificate list at runtime")
-        return plan_crt_list([CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), used, wanted)
+            return plan_reload(running_lines, current_lines, "HAProxy cannot change a certificate list at runtime")
+        return plan_crt_list(
+            [CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), running_lines, current_lines
+        )
 
     def _upload(self, path: Path, author: Author, check: Callable[[], None]) -> Upload:
         upload = super()._upload(path, author, check)
@@ -222,10 +227,3 @@ class CrtListStore(Store):
             return await upload.commit(context, reload)
         finally:
             upload.discard()
-
-
-def _is_loaded_as_list(reference: FileReference, path: Path, base: str) -> bool:
-    """Return whether a line loads a file as a crt-list and for no other purpose."""
-    words = reference.text.split()
-    loaded = [place for place, word in enumerate(words) if path.name in word]
-    return all(words[place - 1] == "crt-list" and is_name_of(unquoted(words[place]), path, base) for place in loaded)

@@ -1,4 +1,4 @@
-"""Detect secret files: private keys in any encoding, and keys of TLS session tickets. Pure.
+"""Detect secret files: private keys in any encoding, and keys of TLS session tickets.
 
 Certificates, lists and general files may share a directory. A file that this module recognizes as secret is never sent to a client.
 """
@@ -44,7 +44,7 @@ def is_secret(data: bytes) -> bool:
 
 
 def _is_encoded_key(words: list[bytes]) -> bool:
-    """Return whether words consist only of one encoded key (DER or PEM, in base64 or hexadecimal digits), or only of ticket keys."""
+    """Return whether the words are one encoded key (DER or PEM, in base64 or hexadecimal digits), or are all ticket keys."""
     if not words or len(words[0]) < _LEAST_LINE or not all(map(_LETTERS.fullmatch, words)):
         return False
     letters = b"".join(words)

@@ -1,4 +1,4 @@
-"""Parse and edit the text of list files: maps, patterns of ACLs, and the maps of splits. Pure.
+"""Parse and edit the text of list files: maps, patterns of ACLs, and the maps of splits.
 
 Texts are parsed as HAProxy reads them. An edit gets the entries that the file must have, and changes as little of the text as possible: it
 keeps the order, comments, blank lines and the spelling of remaining lines. Only a `#` in the first column begins a comment.
@@ -19,6 +19,7 @@ from typing import Any
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.runtime.lists import LONGEST_ENTRY, MapEntry
+from haproxy_native.text.pieces import split_lines
 
 _MAP_LINE = re.compile(r"([ \t]*)([^ \t\r\0]+)([ \t]*)(.*?)([ \t]*(?:[\r\0].*)?)$", re.DOTALL)
 # HAProxy reads a line of a map up to the first of these characters.
@@ -42,7 +43,7 @@ def parse_map(text: str) -> list[MapEntry]:
 
 
 def parse_map_line(line: str) -> MapEntry | None:
-    """Parse one line, with or without its line end; None for comments and blank lines."""
+    """Parse one line, which may have a line end. Return None for comments and blank lines."""
     bare = content_of(line).lstrip(" \t")
     if not bare or line[0] == "#":
         return None
@@ -75,17 +76,34 @@ def edit_map(text: str, entries: Sequence[MapEntry]) -> str:
     """Return the text edited to have exactly these entries, in this order. Raises BadValue for an entry that does not fit in a line."""
     wanted = [MapEntry(entry.key, entry.value.strip(" \t")) for entry in entries]
     end = "\r\n" if "\r\n" in text else "\n"
-    there = parse_map(text)
-    if wanted[: len(there)] == there and (wanted == there or parse_map_line(text.rstrip("\n").rpartition("\n")[2])):
-        more = [_new_line(entry) + end for entry in wanted[len(there) :]]
-        return text + (end if more and not text.endswith("\n") else "") + "".join(more)
-    head, blocks, tail = _blocks(text)
-    matched = _match_lines(blocks, wanted)
-    gone = {id(block) for block in blocks} - {id(block) for block in matched if block}
-    _move_comments(blocks, gone, tail)
+    present = parse_map(text)
+    if wanted[: len(present)] == present and (wanted == present or parse_map_line(text.rstrip("\n").rpartition("\n")[2])):
+        appended = [_new_line(entry) + end for entry in wanted[len(present) :]]
+        return text + (end if appended and not text.endswith("\n") else "") + "".join(appended)
+    head, blocks, tail = _split_blocks(text)
+    matched = _match_blocks(blocks, wanted)
+    used = {id(block) for block in matched if block}
+    # Comments above a deleted line move to the next line.
+    comments: list[str] = []
+    for block in blocks:
+        if id(block) in used:
+            block.above[:0] = comments
+            comments = []
+        else:
+            comments += block.above
+    tail[:0] = comments
     lines = head
-    for entry, block in zip(wanted, matched, strict=True):
-        lines += [*block.above, _edited_line(block, entry)] if block else [_new_line(entry)]
+    for entry, match in zip(wanted, matched, strict=True):
+        if match is None:
+            lines.append(_new_line(entry))
+        elif match.entry == entry:
+            lines += [*match.above, match.line]
+        else:
+            bare = match.line.rstrip("\n")
+            parts = _MAP_LINE.match(bare)
+            assert parts
+            edited = f"{parts[1]}{parts[2]}{parts[3] or ' '}{_checked_value(entry)}{parts[5]}"
+            lines += [*match.above, edited + match.line[len(bare) :]]
     return "".join(line if line.endswith("\n") else line + end for line in lines) + "".join(tail)
 
 
@@ -103,8 +121,8 @@ def changed_keys(before: str, after: str) -> dict[str, str] | None:
     """
     old, new = ({entry.key: entry.value for entry in parse_map(text)} for text in (before, after))
     entries = parse_map(after)
-    there = [key for key in old if key in new]
-    in_order = [entry.key for entry in entries] == [*there, *(key for key in new if key not in old)]
+    remaining = [key for key in old if key in new]
+    in_order = [entry.key for entry in entries] == [*remaining, *(key for key in new if key not in old)]
     if not in_order or len(parse_map(before)) != len(old):
         return None
     try:
@@ -112,15 +130,15 @@ def changed_keys(before: str, after: str) -> dict[str, str] | None:
             return None
     except BadValue:
         return None
-    gone = {key: DELETE for key in old if key not in new}
-    return gone | {key: CHANGE if key in old else CREATE for key, value in new.items() if old.get(key) != value}
+    deleted = {key: DELETE for key in old if key not in new}
+    return deleted | {key: CHANGE if key in old else CREATE for key, value in new.items() if old.get(key) != value}
 
 
-def _blocks(text: str) -> tuple[list[str], list[_Block], list[str]]:
-    """Split a text into (comments at its top, blocks with an entry each, lines after the last entry)."""
+def _split_blocks(text: str) -> tuple[list[str], list[_Block], list[str]]:
+    """Split a text into (lines above the first entry, blocks with an entry each, lines after the last entry)."""
     blocks: list[_Block] = []
     above: list[str] = []
-    for line in _split_lines(text):
+    for line in split_lines(text):
         if entry := parse_map_line(line):
             blocks.append(_Block(line, entry, above))
             above = []
@@ -132,45 +150,18 @@ def _blocks(text: str) -> tuple[list[str], list[_Block], list[str]]:
     return head, blocks, above
 
 
-def _split_lines(text: str) -> list[str]:
-    lines = text.split("\n")
-    last = lines.pop()
-    return [line + "\n" for line in lines] + ([last] if last else [])
-
-
-def _match_lines(blocks: Sequence[_Block], wanted: Sequence[MapEntry]) -> list[_Block | None]:
-    """Return the block for each wanted entry: one with the same entry, else one with the same key; None if it needs a new line."""
+def _match_blocks(blocks: Sequence[_Block], entries: Sequence[MapEntry]) -> list[_Block | None]:
+    """Return a block for each entry: a block with the same entry, or else with the same key; None if the entry needs a new line."""
     same: dict[MapEntry, deque[_Block]] = defaultdict(deque)
     for block in blocks:
         same[block.entry].append(block)
-    same_entry = [same[entry].popleft() if same[entry] else None for entry in wanted]
+    same_entry = [same[entry].popleft() if same[entry] else None for entry in entries]
     used = {id(block) for block in same_entry}
     left: dict[str, deque[_Block]] = defaultdict(deque)
     for block in blocks:
         if id(block) not in used:
             left[block.entry.key].append(block)
-    return [block or (left[entry.key].popleft() if left[entry.key] else None) for entry, block in zip(wanted, same_entry, strict=True)]
-
-
-def _move_comments(blocks: Sequence[_Block], gone: set[int], tail: list[str]) -> None:
-    """Move comments above lines that are deleted to the next line."""
-    above: list[str] = []
-    for block in blocks:
-        if id(block) in gone:
-            above += block.above
-        else:
-            block.above[:0] = above
-            above = []
-    tail[:0] = above
-
-
-def _edited_line(block: _Block, entry: MapEntry) -> str:
-    if block.entry == entry:
-        return block.line
-    bare = block.line.rstrip("\n")
-    match = _MAP_LINE.match(bare)
-    assert match
-    return f"{match[1]}{match[2]}{match[3] or ' '}{_checked_value(entry)}{match[5]}{block.line[len(bare) :]}"
+    return [block or (left[entry.key].popleft() if left[entry.key] else None) for entry, block in zip(entries, same_entry, strict=True)]
 
 
 def _new_line(entry: MapEntry) -> str:
@@ -189,7 +180,6 @@ def _checked_value(entry: MapEntry) -> str:
 
 
 _PATTERN_ENDS = re.compile(r"[\r\0]")
-_PATTERN_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def parse_patterns(text: str) -> list[str]:
@@ -202,13 +192,13 @@ def _parse_pattern(line: str) -> str:
 
 
 def edit_patterns(text: str, patterns: Sequence[str]) -> str:
-    """Return the text edited to have exactly these patterns, with new ones appended.
+    """Return the text edited to have exactly these patterns. New patterns are appended.
 
     Raises BadValue for a pattern that does not fit in a line.
     """
     left = Counter(patterns)
     lines = []
-    for line in _PATTERN_LINES.findall(text):
+    for line in split_lines(text):
         pattern = _parse_pattern(line.rstrip("\n"))
         if not pattern or left[pattern]:
             lines.append(line)
@@ -220,17 +210,13 @@ def edit_patterns(text: str, patterns: Sequence[str]) -> str:
         if left[pattern] > 0:
             left[pattern] -= 1
             added.appendleft(pattern)
-    new = [_pattern_line(pattern) + end for pattern in added]
-    if lines and new and not lines[-1].endswith("\n"):
+    for pattern in added:
+        if not pattern or pattern[0] in "# \t" or re.search(r"[\n\r\0]", pattern):
+            detail = f"a line of a file cannot contain the pattern {pattern!r}: it must not begin with # or a blank, or have line breaks"
+            raise BadValue(detail, place=Place(member="value"))
+    if lines and added and not lines[-1].endswith("\n"):
         lines[-1] += end
-    return "".join(lines + new)
-
-
-def _pattern_line(pattern: str) -> str:
-    if not pattern or pattern[0] in "# \t" or re.search(r"[\n\r\0]", pattern):
-        detail = f"a line of a file cannot contain the pattern {pattern!r}: it must not begin with # or a blank, or have line breaks"
-        raise BadValue(detail, place=Place(member="value"))
-    return pattern
+    return "".join([*lines, *(pattern + end for pattern in added)])
 
 
 _SPLIT_HEAD = "# split "
@@ -266,7 +252,7 @@ def parse_split(text: str) -> Split | None:
 
 
 def rename_backend(text: str, old: str, new: str) -> str:
-    """Return the text of a split with a backend renamed in its first line, not in its entries. Returns any other map unchanged."""
+    """Return the text of a split with a backend renamed in its first line, but not in its entries. Return any other map unchanged."""
     if (split := parse_split(text)) is None:
         return text
     before = {process: _rename_key(counts, old, new) for process, counts in split.before.items()}

@@ -42,14 +42,14 @@ class ListStore(Store, Generic[Loaded]):
         """Return the lists that the worker has loaded from files of this store, by path. Raises RuntimeFailure."""
 
     async def loaded(self, context: CommitContext, path: Path) -> Loaded | None:
-        """Return the list that the worker has loaded from a file; None if it has not loaded the file. Raises RuntimeFailure."""
+        """Return the list that the worker has loaded from a file; None if the worker has not loaded the file. Raises RuntimeFailure."""
         return (await self.all_loaded(context)).get(path)
 
     @abstractmethod
     def replacing_step(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step, str]:
-        """Return (step that replaces a loaded list by the file, why that is impossible; empty if it is possible). Blocks.
+        """Return (the step that replaces a loaded list by the file, the obstacle). The obstacle is empty if the step is possible. Blocks.
 
-        `content`: the path of the draft with the new content, which is at `path` when the step is applied.
+        `content`: the path of the draft with the new content. When the step is applied, the new content is at `path`.
         """
 
     @abstractmethod
@@ -68,41 +68,42 @@ class ListStore(Store, Generic[Loaded]):
         """Yield the entries of a file, each as HAProxy prints it for a loaded list. Blocks. Raises OSError."""
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
+        def file_digest(path: Path) -> str:
+            digest = EntriesDigest()
+            for line in self.printed_entries(path):
+                digest.take(f"0x0 {line}\n".encode("utf-8", "surrogateescape"))
+            return digest.value
+
         found = list[tuple[str, str, str]]()
         loaded = await self.all_loaded(context)
         for path in [path for path in await asyncio.to_thread(self.files) if path in loaded]:
             worker = await self.loaded_digest(context, path)
             with suppress(OSError, Unusable):
-                if worker is not None and (held := await asyncio.to_thread(self._file_digest, path)) != worker:
-                    found.append((spelled(self.kind, path.name), held, worker))
+                if worker is not None and (on_disk := await asyncio.to_thread(file_digest, path)) != worker:
+                    found.append((spelled(self.kind, path.name), on_disk, worker))
         return found
 
-    def _file_digest(self, path: Path) -> str:
-        digest = EntriesDigest()
-        for line in self.printed_entries(path):
-            digest.take(f"0x0 {line}\n".encode("utf-8", "surrogateescape"))
-        return digest.value
-
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.running_references(context, path), self.references(context, path)
+        running_lines, current_lines = self.running_references(context, path), self.references(context, path)
         try:
             loaded = await self.loaded(context, path)
         except RuntimeFailure as error:
-            return plan_reload(used, wanted, f"it is not known whether HAProxy has loaded {path.name}: {error}")
+            return plan_reload(running_lines, current_lines, f"it is not known whether HAProxy has loaded {path.name}: {error}")
         if loaded is None:
-            return plan_reload(used, wanted, f"HAProxy has not loaded {path.name} as {self.word}")
+            return plan_reload(running_lines, current_lines, f"HAProxy has not loaded {path.name} as {self.word}")
         if content is None:
-            return plan_reload_of_loaded(used, wanted, f"HAProxy still has {path.name} loaded")
-        step, obstacle = await asyncio.to_thread(self._filling, loaded, path, content)
-        return FilePlan([step], (), True, bool(wanted)) if step and not obstacle else plan_reload_of_loaded(used, wanted, obstacle)
+            return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy still has {path.name} loaded")
 
-    def _filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step | None, str]:
-        """Return the result of `replacing_step`; for a file that is too large, return no step and the reason."""
-        size = content.stat().st_size
+        def plan_step() -> tuple[Step | None, str]:
+            if (size := content.stat().st_size) > self.largest:
+                return None, f"{size} bytes are loaded faster by a reload than by commands"
+            return self.replacing_step(loaded, path, content)
+
+        step, obstacle = await asyncio.to_thread(plan_step)
         return (
-            (None, f"{size} bytes are loaded faster by a reload than by commands")
-            if size > self.largest
-            else self.replacing_step(loaded, path, content)
+            FilePlan([step], (), True, bool(current_lines))
+            if step and not obstacle
+            else plan_reload_of_loaded(running_lines, current_lines, obstacle)
         )
 
 
@@ -142,7 +143,7 @@ class MapStore(ListStore[LoadedMap]):
         return self.directory / own
 
     def entries(self, path: Path) -> Iterator[MapEntry]:
-        """Yield the entries of a map file, reading it line by line. Blocks. Raises OSError."""
+        """Yield the entries of a map file. Reads the file line by line. Blocks. Raises OSError."""
         with self.opened(path, buffering=-1) as file:
             yield from (entry for line in file if (entry := list_files.parse_map_line(line.decode("utf-8", "surrogateescape"))))
 

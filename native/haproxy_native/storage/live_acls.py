@@ -40,7 +40,7 @@ class AclFile(LiveFile[str]):
 
 @dataclass(frozen=True)
 class LiveAcl:
-    """An ACL that HAProxy has loaded. All changes are made by one author.
+    """An ACL that HAProxy has loaded. `author` makes all changes.
 
     Changes raise RuntimeFailure. With `sync` they also raise RefusedAtRuntime, BadValue, WriteFailed, and BadRequest if the ACL has no
     stored file.
@@ -69,20 +69,20 @@ class LiveAcl:
 
     async def delete(self, reference: str, *, sync: bool = False) -> None:
         """Delete the pattern with a reference, the address in the worker's memory that HAProxy prints."""
-        there = dict[str, str]()
+        by_reference = dict[str, str]()
 
         async def read_current() -> None:
-            there.update(await self._patterns())
+            by_reference.update(await self._patterns())
 
         def edit(before: Sequence[str]) -> list[str]:
             left = list(before)
-            if (gone := there.get(reference)) in left:
-                left.remove(gone)
+            if (deleted := by_reference.get(reference)) in left:
+                left.remove(deleted)
             return left
 
         def changes() -> list[MemberChange]:
-            gone = there.get(reference)
-            return [MemberChange(self.touch(gone, DELETE).object, "pattern", gone, None)] if gone is not None else []
+            deleted = by_reference.get(reference)
+            return [MemberChange(self.touch(deleted, DELETE).object, "pattern", deleted, None)] if deleted is not None else []
 
         await self._change(
             DeletePattern(self.name, reference), edit, sync, self.touch(reference, DELETE), check=read_current, changes=changes
@@ -117,12 +117,12 @@ class LiveAcl:
     ) -> None:
         """Change one pattern by a step, or all patterns if `touched` is None.
 
-        `edit` makes the same change to the patterns of the file, for `sync`. `changes` is called after `check`, and returns the changes of
-        the step for the history.
+        With `sync`, `edit` makes the same change to the patterns of the file. `changes` is called after `check`, and returns the changes
+        that the step makes, for the history.
         """
         touches = [touched] if touched else ()
         if sync:
-            await (await self._file()).change(step, edit, whole=touched is None, check=check, touched=touches)
+            await (await self._find_file()).change(step, edit, whole=touched is None, check=check, touched=touches)
             return
 
         async def apply() -> Sequence[MemberChange]:
@@ -132,7 +132,7 @@ class LiveAcl:
 
         await change_process(self.context, self.object, apply, touches, author=self.author)
 
-    async def _file(self) -> AclFile:
+    async def _find_file(self) -> AclFile:
         """Return the ACL's stored file. Raises BadRequest if it has none."""
         acl = next((acl for acl in await lists.list_acls(self.context.runtime) if self.name in (f"#{acl.id}", acl.file)), None)
         if acl is None:
@@ -161,12 +161,12 @@ def acl_path(context: CommitContext, stores: Mapping[str, Store], acl: LoadedAcl
 async def find_acl(context: CommitContext, stores: Mapping[str, Store], name: str) -> LoadedAcl | None:
     """Return the ACL with this number, or with a file of this path or name; None if there is none. Raises RuntimeFailure.
 
-    If the files of several ACLs have this name, returns the one in `acl_dir`, or None if none of them is there.
+    If the files of several ACLs have this name, return the ACL whose file is in `acl_dir`, or None if no such file is in `acl_dir`.
     """
-    there = [(acl, acl_path(context, stores, acl)) for acl in await lists.list_acls(context.runtime)]
-    for acl, place in there:
-        if name == acl.id or (place and name in (acl.file, place)):
+    acls = [(acl, acl_path(context, stores, acl)) for acl in await lists.list_acls(context.runtime)]
+    for acl, path in acls:
+        if name == acl.id or (path and name in (acl.file, path)):
             return acl
     own = [str(store.directory / name) for key, store in stores.items() if key == "acls" and name in {path.name for path in store.files()}]
-    named = [acl for acl, place in there if (place in own if own else place and place.rpartition("/")[2] == name)]
+    named = [acl for acl, path in acls if (path in own if own else path and path.rpartition("/")[2] == name)]
     return named[0] if len(named) == 1 else None

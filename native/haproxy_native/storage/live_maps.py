@@ -39,7 +39,6 @@ from haproxy_native.errors import (
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import lists
-from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.lists import (
     AddEntry,
@@ -64,7 +63,7 @@ async def unchecked() -> None:
 
 @dataclass(frozen=True)
 class LiveFile(ABC, Generic[Item]):
-    """A file and the list that HAProxy has loaded from it, the base class for maps and ACLs. All changes have one author.
+    """A file and the list that HAProxy has loaded from the file: the base class for maps and ACLs. `author` makes all changes.
 
     Changes raise RuntimeFailure, RefusedAtRuntime, NotFound, BadValue and WriteFailed.
     """
@@ -117,21 +116,22 @@ class LiveFile(ABC, Generic[Item]):
     async def drafted(
         self, steps: Sequence[Step], edit: EntriesEdit[Item], *, whole: bool = False, touched: Sequence[Touch] = ()
     ) -> Drafted:
-        """Write the draft of the new file, under the commit's lock.
+        """Draft the new file, under the commit's lock.
 
-        The draft has the edited entries of the process, or those of the file if the process has not read the current file yet.
+        The draft has the entries of the process, edited by `edit`. If the process has not read the current file yet, the draft has the
+        entries of the file, edited by `edit`.
         """
-        unread = str(self.path) in self.context.ledger.entries and not whole
-        before = None if unread else await self.entries()
-        draft = await asyncio.to_thread(self._draft, before, edit)
-        partial = [] if whole else [self.path]
-        return Drafted({self.path: draft}, {self.path: self.store}, touches=touched or None, steps={self.path: steps}, partial=partial)
+        is_unread = str(self.path) in self.context.ledger.entries and not whole
+        before = None if is_unread else await self.entries()
 
-    def _draft(self, before: Sequence[Item] | None, edit: EntriesEdit[Item]) -> Draft:
-        """Write the draft of the file. `before`: the entries to edit; None for those of the file."""
-        text = self.text()
-        entries = edit(self.parse(text) if before is None else before)
-        return self.store.draft(self.path, self.edited(text, entries).encode("utf-8", "surrogateescape"))
+        def draft() -> Draft:
+            text = self.text()
+            entries = edit(self.parse(text) if before is None else before)
+            return self.store.draft(self.path, self.edited(text, entries).encode("utf-8", "surrogateescape"))
+
+        drafts = {self.path: await asyncio.to_thread(draft)}
+        partial = [] if whole else [self.path]
+        return Drafted(drafts, {self.path: self.store}, touches=touched or None, steps={self.path: steps}, partial=partial)
 
     def text(self) -> str:
         """Return the text of the file. Raises NotFound and WriteFailed."""
@@ -161,7 +161,7 @@ VIRTUAL = "virt@"
 
 @dataclass(frozen=True)
 class LiveMap(LiveFile[MapEntry]):
-    """A map that HAProxy has loaded. All changes have one author."""
+    """A map that HAProxy has loaded. `author` makes all changes."""
 
     # HAProxy's name of the map, if it is not the path.
     loaded_as: str = ""
@@ -232,7 +232,10 @@ class LiveMap(LiveFile[MapEntry]):
         return check_live(await self.commit(PutFile(self.store, self.path, check=check, steps=steps)))
 
     async def follow(self) -> bool:
-        """Write the entries of the process to the file, unless HAProxy still has to load the file. Return whether the file has changed."""
+        """Write the entries of the process to the file. Return whether the file has changed.
+
+        Does nothing if HAProxy still has to load the file.
+        """
         if str(self.path) in self.context.ledger.entries:
             return False
         entries = await self.entries()
@@ -282,7 +285,7 @@ class LiveMap(LiveFile[MapEntry]):
 
 @dataclass(frozen=True)
 class StagedMap:
-    """A map file in a transaction, with the methods of `LiveMap`. It ignores `sync`. All changes have one author.
+    """A map file in a transaction, with the methods of `LiveMap`. The methods ignore `sync`. `author` makes all changes.
 
     Changes raise Missing, NotFound, BadValue, Conflict and WriteFailed.
     """
@@ -307,7 +310,13 @@ class StagedMap:
         """Append an entry. Raises Exists."""
         check_key(key)
         list_files.check_map_value(value)
-        await self._change(lambda before: [*_require_absent(before, key), MapEntry(key, value)])
+
+        def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
+            if any(entry.key == key for entry in before):
+                raise Exists(f"the map already has the key {key}")
+            return [*before, MapEntry(key, value)]
+
+        await self._change(edit)
 
     async def set(self, key: str, value: str, *, sync: bool = True) -> None:
         """Set the value of a key. Raises NotFound."""
@@ -365,17 +374,11 @@ def _require(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
     return entries
 
 
-def _require_absent(entries: Sequence[MapEntry], key: str) -> Sequence[MapEntry]:
-    if any(entry.key == key for entry in entries):
-        raise Exists(f"the map already has the key {key}")
-    return entries
-
-
 async def find_map(context: CommitContext, store: MapStore, name: str, author: Author) -> LiveMap:
     """Return the map that a client names by its file in the store, or by the number or path that HAProxy prints.
 
-    If HAProxy has not loaded the map, return one for the file of that name in the store, which need not exist. Raises RuntimeFailure, and
-    NotFound for a malformed name.
+    If HAProxy has not loaded the map, return a map for the file of that name in the store. The file need not exist. Raises RuntimeFailure,
+    and NotFound for a malformed name.
     """
     own: Path | None = None
     with suppress(NotFound):
@@ -386,12 +389,13 @@ async def find_map(context: CommitContext, store: MapStore, name: str, author: A
             return LiveMap(context, store, path, author, map_.name)
     if own is None or not await asyncio.to_thread(os.path.lexists, own):
         document = context.running.document or context.current.document
-        wanted = store.resolved(name)
+        stored_name = store.resolved(name)
         for map_, path in loaded:
-            place = posixpath.normpath(path_of_name(document, context.base(document), map_.name))
+            loaded_from = posixpath.normpath(path_of_name(document, context.base(document), map_.name))
             # HAProxy prints -1 for every map without a number.
-            if name == place or wanted == store.resolved(map_.name) or (map_.id.isdecimal() and wanted == store.resolved(map_.id)):
-                elsewhere = "" if path else map_.name if map_.name.startswith(VIRTUAL) else place
+            identities = [map_.name, *([map_.id] if map_.id.isdecimal() else [])]
+            if name == loaded_from or stored_name in map(store.resolved, identities):
+                elsewhere = "" if path else map_.name if map_.name.startswith(VIRTUAL) else loaded_from
                 return LiveMap(context, store, path or Path(map_.name), author, map_.name, elsewhere)
     return LiveMap(context, store, own or store.path_of(name), author)
 
@@ -410,7 +414,7 @@ _SYNC_AUTHOR = Author("map_sync")
 class MapSync:
     """Writes the maps in HAProxy's memory to their files in the store at intervals.
 
-    A file that another process has edited since the worker read it is newer than the map, so it is not overwritten.
+    If another process has edited a file since the worker read it, the file is newer than the map and is not overwritten.
     """
 
     def __init__(self, context: CommitContext, store: MapStore, seconds: float) -> None:
@@ -430,24 +434,22 @@ class MapSync:
     async def once(self) -> list[str]:
         """Write the files of all maps that have changed, and return their paths. Raises RuntimeFailure."""
         worker = await self._context.runtime.worker()
-        managed = await self._store.all_loaded(self._context)
-        return [str(path) for path, map_ in managed.items() if await self._follow(path, map_.name, worker)]
-
-    async def _follow(self, path: Path, name: str, worker: Worker) -> bool:
-        if str(path) in self._context.ledger.entries:
-            return False
-        try:
-            if not self._context.ledger.is_known(path, worker):
-                self._warn_once(str(path), f"{path} is newer than the map that HAProxy has loaded, so it is not overwritten")
-                return False
-            changed = await LiveMap(self._context, self._store, path, _SYNC_AUTHOR, name).follow()
-        except RuntimeFailure:
-            raise
-        except NativeError as error:
-            self._warn_once(str(path), f"writing the map {path} to its file failed: {error}")
-            return False
-        self._warned.pop(str(path), None)
-        return changed
+        written = []
+        for path, map_ in (await self._store.all_loaded(self._context)).items():
+            if str(path) in self._context.ledger.entries:
+                continue
+            try:
+                if not self._context.ledger.is_known(path, worker):
+                    self._warn_once(str(path), f"{path} is newer than the map that HAProxy has loaded, so it is not overwritten")
+                    continue
+                if await LiveMap(self._context, self._store, path, _SYNC_AUTHOR, map_.name).follow():
+                    written.append(str(path))
+                self._warned.pop(str(path), None)
+            except RuntimeFailure:
+                raise
+            except NativeError as error:
+                self._warn_once(str(path), f"writing the map {path} to its file failed: {error}")
+        return written
 
     def _warn_once(self, about: str, text: str) -> None:
         """Log a text, unless the last log line about the same file was equal."""

@@ -52,16 +52,12 @@ _NOT_IN_NAMES = re.compile(r"[/\\\x00-\x1f\x7f-\x9f]")
 
 
 def sanitized_name(name: str) -> str:
-    """Return a name as one path element. Replace characters other than letters, digits, `_`, `-` and the last dot by `_`."""
+    """Return a name as one path element: replace all characters except letters, digits, `_`, `-` and the last dot by `_`."""
     stem, dot, extension = name.rpartition(".")
     if not dot or "/" in extension:
-        return _one(name) if name else ""
+        return _NOT_SANITIZED.sub("_", posixpath.normpath(name)) if name else ""
     extension = _NOT_SANITIZED.sub("_", extension)
-    return f"{_one(stem)}.{extension}" if stem else f"_{extension}"
-
-
-def _one(path: str) -> str:
-    return _NOT_SANITIZED.sub("_", posixpath.normpath(path))
+    return f"{_NOT_SANITIZED.sub('_', posixpath.normpath(stem))}.{extension}" if stem else f"_{extension}"
 
 
 def uploaded_name(name: str) -> str:
@@ -85,7 +81,7 @@ class Staging:
     author: Author
 
     def is_there(self, path: Path) -> bool | None:
-        """Return whether a file exists in the transaction; None if the transaction has not changed it."""
+        """Return whether a file exists in the transaction; None if the transaction has not changed the file."""
         return self.staged.files[path].is_there if path in self.staged.files else None
 
     async def put(self, store: FileStore, path: Path, draft: Draft | None, check: Callable[[], None], *, is_there: bool) -> None:
@@ -96,13 +92,13 @@ class Staging:
         async with self.opened() as staged:
             check()
             if rights := self.author.rights:
-                now = (self.staged.content(path) if path in self.staged.files else path) if is_there else None
+                current = (self.staged.content(path) if path in self.staged.files else path) if is_there else None
 
-                def touched() -> Sequence[Touch]:
-                    before, after = (file.read_bytes() if file else None for file in (now, draft.path if draft else None))
+                def find_touches() -> Sequence[Touch]:
+                    before, after = (file.read_bytes() if file else None for file in (current, draft.path if draft else None))
                     return touches_of(rights, store, path, before, after)
 
-                rights.permit(await asyncio.to_thread(touched))
+                rights.permit(await asyncio.to_thread(find_touches))
             await asyncio.to_thread(staged.put, path, store.name, spelled(store.kind, path.name), draft, path)
 
 
@@ -111,7 +107,7 @@ PIECE = 1 << 18
 
 
 class Upload:
-    """The new content of a file, written piece by piece to a draft next to it.
+    """The new content of a file, written piece by piece to a draft next to the file.
 
     Call `admit`, then `append` for each piece, then `commit`, and always `discard` at the end. `draft` creates the draft when the first
     bytes arrive, so an upload that is refused earlier leaves nothing on the disk. `check` is called under the commit's lock, and raises an
@@ -193,7 +189,7 @@ LONGEST_NAME = 255 - len(".") - len(".") - 36
 
 
 class Store:
-    """The files of a directory. `name` is the API's name of the store; `state` is the directory for journals."""
+    """The files of a directory. `name`: the API's name of the store. `state`: the directory of the engine's own files, for journals."""
 
     # The kind in the object names of its files, as in map/hosts.map.
     kind = ""
@@ -201,7 +197,6 @@ class Store:
     description = ""
     created = ""
     # The mode of new files. Their group is the directory's group.
-
     mode = 0o640
     # The directory of private keys. A store that shares this directory sends no file with a secret to clients.
     keys: Path | None = None
@@ -216,24 +211,29 @@ class Store:
         return ()
 
     async def loaded_digest(self, context: CommitContext, path: Path) -> str | None:
-        """Return a digest of a file as loaded by the worker; None if it has not loaded it or cannot print it. Raises RuntimeFailure."""
+        """Return a digest of what the worker has loaded from a file. Raises RuntimeFailure.
 
+        Return None if the worker has not loaded the file, or cannot print what it has loaded.
+        """
         return None
 
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
-        """Return (object, digest of the file, digest in the worker) for files that differ from what the worker has loaded.
+        """Return (object name, digest of the file, digest of what the worker has loaded) for each file whose digests differ.
 
         Raises RuntimeFailure.
         """
         return []
 
     def within(self, transactions: Transactions, id_: str, author: Author) -> Self:
-        """Return a copy of the store that shows and changes the staged files of a transaction, for an author. Raises NoTransaction."""
+        """Return a copy of the store that shows and changes the staged files of a transaction. Raises NoTransaction.
+
+        `author`: the author of the changes.
+        """
         staged = transactions.staged(transactions.in_progress(id_).id)
         return self._within(Staging(staged, partial(transactions.staging, id_, author), author))
 
     def with_staged(self, staged: Staged, author: Author) -> Self:
-        """Return a copy of the store that shows and changes these staged files, for an author who has them locked."""
+        """Return a copy of the store that shows and changes these staged files, which the caller has locked."""
         return self._within(Staging(staged, lambda: nullcontext(staged), author))
 
     def _within(self, staging: Staging) -> Self:
@@ -279,9 +279,10 @@ class Store:
         raise Missing(f"file {sanitized_name(name)} doesn't exist in dir: {self.directory}")
 
     def resolved(self, name: str) -> str:
-        """Return the stored name, which rules, logs and the history use, of the file that a client names.
+        """Return the stored name of the file that a client names. Rules, logs and the history use the stored name.
 
-        This is the name of an existing file, or else the name that an upload would get. A malformed name is returned unchanged.
+        This is the name of an existing file. If there is no such file, it is the name that an upload would get. A malformed name is
+        returned unchanged.
         """
         if not is_file_name(name):
             return name
@@ -313,7 +314,11 @@ class Store:
 
     def may_send(self, context: CommitContext, path: Path) -> bool:
         """Return whether clients may read a file. Raises OSError."""
-        return not self._shares_directory_of_keys() or not key_material.is_secret(self.content(path))
+        if self.keys is None:
+            return True
+        own, keys = self.directory.resolve(), self.keys.resolve()
+        is_shared = own.is_relative_to(keys) or keys.is_relative_to(own)
+        return not is_shared or not key_material.is_secret(self.content(path))
 
     def compared(self, context: CommitContext, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
         """Return the contents of a file before and after a change, empty if it is missing; None if clients may not read them.
@@ -325,12 +330,6 @@ class Store:
         contents = self.content(path) if path.exists() else b"", draft.read_bytes() if draft else b""
         return None if any(map(key_material.is_secret, contents)) else contents
 
-    def _shares_directory_of_keys(self) -> bool:
-        if self.keys is None:
-            return False
-        mine, theirs = self.directory.resolve(), self.keys.resolve()
-        return mine.is_relative_to(theirs) or theirs.is_relative_to(mine)
-
     def not_there(self, path: Path) -> Missing:
         return Missing(f"file {path.name} doesn't exist in dir: {self.directory}")
 
@@ -339,13 +338,16 @@ class Store:
         return uploaded_name(upload)
 
     def file_loaded_as(self, context: CommitContext, name: str) -> Path | None:
-        """Return the file of this directory that HAProxy has loaded under a name, however the name spells its path; otherwise None."""
+        """Return the file of this directory that HAProxy has loaded under a name; None for a file elsewhere.
+
+        The name is the path of the file as the configuration spells it.
+        """
         document = context.running.document or context.current.document
         return self.file_at(path_of_name(document, context.base(document), name))
 
-    def file_at(self, place: str) -> Path | None:
+    def file_at(self, path: str) -> Path | None:
         """Return the file of this directory at a path, which may contain links and `..`; None for a path into another directory."""
-        directory, _, name = place.rpartition("/")
+        directory, _, name = path.rpartition("/")
         if not directory or not is_file_name(name) or real_directory(directory) != real_directory(str(self.directory)):
             return None
         return self.directory / name
@@ -355,14 +357,14 @@ class Store:
         return references(context.current.document, str(path), context.base(context.current.document))
 
     def running_references(self, context: CommitContext, path: Path) -> list[FileReference]:
-        """Return the lines that refer to a file in the running configuration, or in the current one if the running one is unknown."""
+        """Return the lines that refer to a file in the running configuration; if that is unknown, in the current configuration."""
         running = context.running.document
         return self.references(context, path) if running is None else references(running, str(path), context.base(running))
 
     # -- changing
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        """Plan how the worker gets the new content of the file at `path`. Never raises.
+        """Plan the runtime commands or the reload that a change of the file at `path` needs. Never raises.
 
         `content`: the path of the draft with the new content; None for a deletion.
         """
@@ -449,8 +451,7 @@ class Store:
         return ConfigFile(path, self.state, mode=self.mode, label=label, within=within).draft(data, str(uuid.uuid4()))
 
     def _make_ready(self, path: Path) -> None:
-        """Check that the directory is writable, and create it and the directory of journals as needed. Raises Unusable."""
-
+        """Check that the directory is writable. Create the directory, and the one for journals, if they are missing. Raises Unusable."""
         if drafts_directory.get():
             return
         if path.parent == self.directory:
@@ -474,16 +475,16 @@ class Store:
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
         """Raise InUse, which quotes the lines, if a document needs a file. Relative paths in the document start at `directory`."""
         if lines := self.naming_lines(path, document, directory):
-            first, *others = (f"at line {line.line}: {line.text}" for line in lines)
+            first, *further = (f"at line {line.line}: {line.text}" for line in lines)
             text = f"rejecting attempt to delete file {path} referenced in haproxy conf {first}"
-            raise InUse("\n".join([text, *(f"and {other}" for other in others[:MOST_NAMED])]))
+            raise InUse("\n".join([text, *(f"and {line}" for line in further[:MOST_NAMED])]))
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[FileReference]:
-        """Return the lines that need the file, so that HAProxy would not start without it."""
+        """Return the lines for which HAProxy needs the file to start."""
         return references(document, str(path), directory)
 
     def _is_ours(self, name: str) -> bool:
-        """Return whether the directory has a regular file of this name that is no draft, or a link to such a file in the directory."""
+        """Return whether the directory has a regular file of this name, or a link to one in the directory. Drafts do not count."""
         path = self.directory / name
         if self.staging and (is_there := self.staging.is_there(path)) is not None:
             return is_there
@@ -500,16 +501,16 @@ class Store:
         return stat.S_ISREG(status.st_mode) and not is_draft(name)
 
 
-def plan_reload(used: Sequence[FileReference], wanted: Sequence[FileReference], why: str) -> FilePlan:
-    """Plan a reload for a file that HAProxy reads only when it starts; no reload if the running configuration does not refer to the file.
+def plan_reload(running_lines: Sequence[FileReference], current_lines: Sequence[FileReference], why: str) -> FilePlan:
+    """Plan for a file that HAProxy reads only when it starts: a reload if the running configuration refers to the file, else nothing.
 
-    `used`: the lines of the running configuration that refer to the file. `wanted`: those of the current configuration. `why`: the reason.
+    `running_lines`: the lines of the running configuration that refer to the file. `current_lines`: those of the current configuration.
     """
-    reasons = [Reason(place.section, place.line, place.keyword, why) for place in used[:1]]
-    return FilePlan((), reasons, bool(used), bool(wanted))
+    reasons = [Reason(line.section, line.line, line.keyword, why) for line in running_lines[:1]]
+    return FilePlan((), reasons, bool(running_lines), bool(current_lines))
 
 
-def plan_reload_of_loaded(used: Sequence[FileReference], wanted: Sequence[FileReference], why: str) -> FilePlan:
+def plan_reload_of_loaded(running_lines: Sequence[FileReference], current_lines: Sequence[FileReference], why: str) -> FilePlan:
     """Plan a reload for a file that the worker has loaded, even if no line refers to it."""
-    plan = plan_reload(used, wanted, why)
+    plan = plan_reload(running_lines, current_lines, why)
     return plan if plan.used else replace(plan, used=True, reasons=[Reason("", 0, "", why)])

@@ -62,10 +62,10 @@ class Stores(dict[str, Store]):
                 store.keys = certificates.directory
 
     def naming(self, base: Callable[[Document], str]) -> Callable[[Document, str], str]:
-        """Return a function that searches stored maps for a backend, given a document and the name of the backend.
+        """Return a function that searches the maps of a document for the name of a backend. The function blocks.
 
-        It searches the maps that the document refers to, and returns a sentence about the entry that names the backend, or "". It blocks.
-        `base` returns the base of relative paths in a document.
+        Its arguments are the document and the name. It returns a sentence about the first entry with the name as its value; "" if there is
+        none. `base` returns the base of relative paths in a document.
         """
         maps = self.get("maps")
         return partial(maps.find_value, base) if isinstance(maps, MapStore) else lambda document, backend: ""

@@ -22,20 +22,20 @@ CRT_LISTS = "crt-list"
 
 
 async def differing(context: CommitContext, store: Store, kind: TlsFileKind | str) -> list[tuple[str, str, str]]:
-    """Return the files of a kind that differ from what HAProxy has loaded, in the form of `Store.differing`."""
+    """Return (object name, digest of the file, digest of what HAProxy has loaded) for each file of a kind whose digests differ."""
     runtime, found = context.runtime, list[tuple[str, str, str]]()
-    for name in await _names(runtime, kind):
+    for name in await _loaded_names(runtime, kind):
         if (path := store.file_loaded_as(context, name)) is None:
             continue
         worker = await loaded_digest(runtime, kind, name)
         with suppress(OSError):
-            held = file_digest(kind, await asyncio.to_thread(store.content, path))
-            if None not in (held, worker) and held != worker:
-                found.append((spelled(store.kind, path.name), str(held), str(worker)))
+            on_disk = file_digest(kind, await asyncio.to_thread(store.content, path))
+            if None not in (on_disk, worker) and on_disk != worker:
+                found.append((spelled(store.kind, path.name), str(on_disk), str(worker)))
     return found
 
 
-async def _names(runtime: Runtime, kind: TlsFileKind | str) -> list[str]:
+async def _loaded_names(runtime: Runtime, kind: TlsFileKind | str) -> list[str]:
     """Return the names of the loaded files; none if HAProxy is built without TLS or does not have the command."""
     with suppress(RuntimeRefused):
         if isinstance(kind, str):

@@ -159,7 +159,7 @@ class TransactionStore:
 
         The caller holds the lock of the transaction.
         """
-        is_waiting = bool(transaction.unwritten and self._database.trouble)
+        is_waiting = bool(transaction.unwritten and self._database.backlog)
         transaction.unwritten.append((transaction.changes, json.dumps((*patch, [as_row(operation) for operation in operations]))))
         transaction.changes += 1
         if is_waiting:

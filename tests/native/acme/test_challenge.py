@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.acme.challenge import TTL, challenge, pairs
+from haproxy_native.acme.challenge import TTL, parse_challenge, parse_pairs
 
 HEAD = "acme deploy @s/foo.pem thumbprint I-y4_2h5g7\n"
 LINES = 'provider-name "rfc2136"\nacme-vars "server=ns:53,ttl=7"\ndns-01-record "X8vA"\nunknown\nnew-word "x"\n'
@@ -10,7 +10,7 @@ JSON = '{\n   "status": "pending",\n   "identifier": {\n      "type": "dns",\n  
 
 
 def test_members() -> None:
-    found = challenge(HEAD + LINES + JSON % "foo.example.test")
+    found = parse_challenge(HEAD + LINES + JSON % "foo.example.test")
     assert (found.certificate, found.domain, found.provider, found.value) == ("@s/foo.pem", "foo.example.test", "rfc2136", "X8vA")
     assert (found.variables, found.ttl) == ({"server": "ns:53"}, 7)
     assert found.name == "_acme-challenge.foo.example.test"
@@ -18,17 +18,17 @@ def test_members() -> None:
 
 def test_several_lines_of_variables_are_one() -> None:
     lines = LINES + 'acme-vars "key=a\\"b,server=other"\n'
-    assert challenge(HEAD + lines + JSON % "a.b").variables == {"server": "other", "key": 'a"b'}
+    assert parse_challenge(HEAD + lines + JSON % "a.b").variables == {"server": "other", "key": 'a"b'}
 
 
 def test_a_wildcard_is_proven_at_its_domain() -> None:
-    assert challenge(HEAD + LINES + JSON % "*.example.test").name == "_acme-challenge.example.test"
+    assert parse_challenge(HEAD + LINES + JSON % "*.example.test").name == "_acme-challenge.example.test"
 
 
 @pytest.mark.parametrize("ttl", ["", "ttl=0", "ttl=x"])
 def test_time_to_live(ttl: str) -> None:
     lines = LINES.replace("server=ns:53,ttl=7", ttl)
-    assert challenge(HEAD + lines + JSON % "a.b").ttl == TTL
+    assert parse_challenge(HEAD + lines + JSON % "a.b").ttl == TTL
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_time_to_live(ttl: str) -> None:
 )
 def test_what_is_missing_is_told(text: str, expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
-        challenge(text)
+        parse_challenge(text)
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_what_is_missing_is_told(text: str, expected: str) -> None:
     ],
 )
 def test_variables(text: str, found: dict) -> None:
-    assert pairs(text) == found
+    assert parse_pairs(text) == found

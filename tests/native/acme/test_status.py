@@ -1,13 +1,13 @@
 """`acme status`, as HAProxy 3.2 and 3.4 print it."""
 
-from haproxy_native.acme.challenge import certificates
+from haproxy_native.acme.challenge import parse_status
 
 HEAD = "# certificate\tsection\tstate\texpiration date (UTC)\texpires in\tscheduled date (UTC)\tscheduled in\n"
 
 
 def test_each_certificate_is_one_object() -> None:
     text = HEAD + "@s/foo.pem\tle\tScheduled\t2026-11-23T05:30:59Z\t0d 23h58m40s\t2026-11-23T03:30:59Z\t0d 21h58m40s\n"
-    assert list(certificates(text)) == [
+    assert list(parse_status(text)) == [
         {
             "certificate": "@s/foo.pem",
             "acme_section": "le",
@@ -21,9 +21,9 @@ def test_each_certificate_is_one_object() -> None:
 
 
 def test_what_is_not_scheduled_has_the_zero_date() -> None:
-    (row,) = certificates(HEAD + "a\tle\tRunning\t2026-11-23T05:30:59Z\t0d 23h58m37s\t-\t-\n")
+    (row,) = parse_status(HEAD + "a\tle\tRunning\t2026-11-23T05:30:59Z\t0d 23h58m37s\t-\t-\n")
     assert (row["scheduled_renewal"], row["renewal_in"]) == ("0001-01-01T00:00:00.000Z", "-")
 
 
 def test_none() -> None:
-    assert list(certificates(HEAD)) == list(certificates("")) == []
+    assert list(parse_status(HEAD)) == list(parse_status("")) == []

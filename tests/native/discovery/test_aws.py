@@ -16,7 +16,7 @@ from botocore import session
 
 from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.backends import ServiceEndpoint
-from haproxy_native.discovery.definitions import completed
+from haproxy_native.discovery.definitions import complete_definition
 from haproxy_native.discovery.poller import ServiceCatalog, SourceFailed
 
 KEY, SECRET, REGION = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "eu-central-1"
@@ -145,7 +145,7 @@ def ec2(running: Ec2, monkeypatch: pytest.MonkeyPatch) -> Ec2:
 
 def look(**more) -> ServiceCatalog:
     body = {"name": "n", "region": REGION, "enabled": True, "retry_timeout": 5, "ipv4_address": "private"}
-    definition = completed({**body, "access_key_id": KEY, "secret_access_key": SECRET, **more}, "7", consul=False)
+    definition = complete_definition({**body, "access_key_id": KEY, "secret_access_key": SECRET, **more}, "7", consul=False)
 
     async def once() -> ServiceCatalog:
         source = Aws(definition)

@@ -11,14 +11,14 @@ import pytest
 from haproxy_native.discovery import consul
 from haproxy_native.discovery.backends import ServiceEndpoint
 from haproxy_native.discovery.consul import Consul, endpoints
-from haproxy_native.discovery.definitions import completed
+from haproxy_native.discovery.definitions import complete_definition
 from haproxy_native.discovery.poller import ServiceCatalog, SourceFailed
 from tests.haproxy.consul import Agent
 from tests.haproxy.process import free_port
 
 
 def definition(port: int, **more) -> dict:
-    return completed({"address": "127.0.0.1", "port": port, "enabled": True, "retry_timeout": 1, **more}, "7", consul=True)
+    return complete_definition({"address": "127.0.0.1", "port": port, "enabled": True, "retry_timeout": 1, **more}, "7", consul=True)
 
 
 def look(port: int, **more) -> ServiceCatalog:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.discovery.definitions import completed
+from haproxy_native.discovery.definitions import complete_definition
 from haproxy_native.errors import BadRequest
 
 CONSUL = {"address": "a", "port": 1, "enabled": True, "retry_timeout": 5}
@@ -31,7 +31,7 @@ COMPLETE = {
     ],
 )
 def test_defaults_and_floors(sent: dict, shown: dict) -> None:
-    found = completed({**CONSUL, **sent}, "7", consul=True)
+    found = complete_definition({**CONSUL, **sent}, "7", consul=True)
     assert found == {**CONSUL, **COMPLETE, **shown}
     assert list(found) == sorted(found)
 
@@ -39,8 +39,8 @@ def test_defaults_and_floors(sent: dict, shown: dict) -> None:
 @pytest.mark.parametrize("sent", [{}, {"health_check_policy_min": 0}, {"health_check_policy_min": -1}])
 def test_a_minimum_has_to_be_told(sent: dict) -> None:
     with pytest.raises(BadRequest, match="health_check_policy_min is required for 'min' health_check_policy"):
-        completed({**CONSUL, "health_check_policy": "min", **sent}, "7", consul=True)
+        complete_definition({**CONSUL, "health_check_policy": "min", **sent}, "7", consul=True)
 
 
 def test_regions_have_no_health_checks() -> None:
-    assert "health_check_policy" not in completed({"region": "r", "enabled": False}, "7", consul=False)
+    assert "health_check_policy" not in complete_definition({"region": "r", "enabled": False}, "7", consul=False)

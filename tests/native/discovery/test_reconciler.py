@@ -8,7 +8,7 @@ from haproxy_native.access.rights import AccessRule, Rights
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.events import Validated
 from haproxy_native.discovery.backends import ServiceEndpoint
-from haproxy_native.discovery.definitions import DiscoveryTable, completed
+from haproxy_native.discovery.definitions import DiscoveryTable, complete_definition
 from haproxy_native.discovery.poller import ServiceCatalog
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.editing.editor import Editor
@@ -19,7 +19,7 @@ from haproxy_native.text.document import Document
 from tests.native.engines import ByFunction, running_engine
 
 BODY = {"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}
-DEFINITION = completed(BODY, "7", consul=True)
+DEFINITION = complete_definition(BODY, "7", consul=True)
 CONFIG = "defaults base\n  mode http\n  timeout client 5s\n  timeout connect 5s\n  timeout server 5s\n"
 CONFIG += "frontend web from base\n  bind 127.0.0.1:8080\n"
 ONE, TWO = ServiceEndpoint("10.0.0.1", 80), ServiceEndpoint("10.0.0.2", 80)

@@ -21,7 +21,7 @@ def test_it_is_held_longer_and_longer_while_the_same_is_wished() -> None:
             assert refusals.reason_to_wait(other) == ""
         now[0] = until
         assert refusals.reason_to_wait(WISH) == ""
-    refusals.settle(WISH)
+    refusals.forget(WISH)
     refusals.note(WISH, "again", 10)
     assert refusals.reason_to_wait(WISH) == "again"
     now[0] += 10

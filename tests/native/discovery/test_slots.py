@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from haproxy_native.discovery.backends import Growth, ServiceEndpoint, assigned, endpoint, is_free
+from haproxy_native.discovery.backends import Growth, ServiceEndpoint, assign_endpoints, endpoint, is_free
 
 DOUBLING, LINEAR = Growth(10, None), Growth(10, 20)
 
@@ -48,7 +48,7 @@ def test_growth_of_a_definition() -> None:
 
 
 def test_new_slots_wait_in_maintenance_and_are_checked() -> None:
-    slots = assigned([], at(1), DOUBLING)
+    slots = assign_endpoints([], at(1), DOUBLING)
     assert len({slot["name"] for slot in slots}) == 10
     assert {len(slot["name"]) for slot in slots} == {9}
     assert {**slots[0], "name": ""} == {"name": "", "check": "enabled", "weight": 128, "address": "10.0.0.1", "port": 80}
@@ -57,17 +57,17 @@ def test_new_slots_wait_in_maintenance_and_are_checked() -> None:
 
 
 def test_who_serves_stays_and_who_comes_takes_the_place_of_who_goes() -> None:
-    slots = assigned([], at(1, 2, 3), DOUBLING)
+    slots = assign_endpoints([], at(1, 2, 3), DOUBLING)
     assert served(slots)[:4] == ["1", "2", "3", "-"]
-    assert served(assigned(slots, at(3, 1), DOUBLING))[:4] == ["1", "-", "3", "-"]
-    assert served(assigned(slots, at(3, 4, 1, 5), DOUBLING))[:5] == ["1", "4", "3", "5", "-"]
-    assert served(assigned(slots, at(9), DOUBLING))[:4] == ["9", "-", "-", "-"]
+    assert served(assign_endpoints(slots, at(3, 1), DOUBLING))[:4] == ["1", "-", "3", "-"]
+    assert served(assign_endpoints(slots, at(3, 4, 1, 5), DOUBLING))[:5] == ["1", "4", "3", "5", "-"]
+    assert served(assign_endpoints(slots, at(9), DOUBLING))[:4] == ["9", "-", "-", "-"]
 
 
 def test_a_backend_that_shrinks_loses_free_slots_only() -> None:
-    slots = assigned([], at(*range(1, 12)), DOUBLING)
+    slots = assign_endpoints([], at(*range(1, 12)), DOUBLING)
     assert len(slots) == 20
-    fewer = assigned(slots, at(2, 11), DOUBLING)
+    fewer = assign_endpoints(slots, at(2, 11), DOUBLING)
     assert len(fewer) == 10
     assert [number for number in served(fewer) if number != "-"] == ["2", "11"]
 
@@ -75,13 +75,13 @@ def test_a_backend_that_shrinks_loses_free_slots_only() -> None:
 def test_what_operators_wrote_stays() -> None:
     drained = {"name": "a", "address": "10.0.0.1", "port": 80, "maintenance": "enabled"}
     special = {"name": "b", "address": "10.0.0.2", "port": 80, "maxconn": 7, "weight": 5}
-    slots = assigned([drained, special], at(1, 3), DOUBLING)
+    slots = assign_endpoints([drained, special], at(1, 3), DOUBLING)
     assert slots[0] == drained
     assert slots[1] == {**special, "address": "10.0.0.3", "check": "enabled"}
 
 
 def test_without_a_port() -> None:
-    slots = assigned(assigned([], at(1), DOUBLING), [ServiceEndpoint("10.0.0.2", None)], DOUBLING)
+    slots = assign_endpoints(assign_endpoints([], at(1), DOUBLING), [ServiceEndpoint("10.0.0.2", None)], DOUBLING)
     assert "port" not in slots[0]
     assert endpoint(slots[0]) == ServiceEndpoint("10.0.0.2", None)
 
@@ -93,9 +93,9 @@ def test_any_sequence_of_answers() -> None:
         growth = dice.choice((DOUBLING, LINEAR, Growth(25, 10)))
         wanted = at(*dice.sample(range(1, 90), dice.choice((0, 1, 5, 12, 30, 60))))
         before = {slot["name"]: endpoint(slot) for slot in slots}
-        slots = assigned(slots, wanted, growth)
+        slots = assign_endpoints(slots, wanted, growth)
         assert sorted(endpoint(slot) for slot in slots if not is_free(slot)) == sorted(wanted)
         assert len(slots) >= max(growth.base, len(wanted))
         stayed = {name: old for name, old in before.items() if old in wanted}
         assert {slot["name"]: endpoint(slot) for slot in slots if slot["name"] in stayed} == stayed
-        assert assigned(slots, wanted, growth) == slots
+        assert assign_endpoints(slots, wanted, growth) == slots

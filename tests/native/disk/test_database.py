@@ -144,9 +144,9 @@ def test_what_waits_is_tried_again_by_itself(tmp_path: Path) -> None:
         assert asyncio.run(database.write(lambda state: add("a", state) or 7)) is None
         with pytest.raises(Unusable, match="File exists"):
             asyncio.run(database.catch_up())
-        assert database.trouble.startswith("1 writes wait in memory: the database")
+        assert database.backlog.startswith("1 writes wait in memory: the database")
         (tmp_path / "state").unlink()
-        until(lambda: not database.trouble)
+        until(lambda: not database.backlog)
         assert asyncio.run(database.write(lambda state: add("b", state) or 7)) == 7
         with connected(tmp_path / "state" / STATE) as other:
             assert other.execute("SELECT word FROM word").fetchall() == [("a",), ("b",)]

@@ -12,7 +12,7 @@ from haproxy_native.errors import Unusable
 
 def test_it_is_made_with_its_mode(tmp_path: Path) -> None:
     directory = Directory(tmp_path / "a" / "b", "maps_dir", 0o700)
-    assert directory.trouble() == ""
+    assert directory.why_unwritable() == ""
     assert not directory.path.parent.exists()
     assert directory.writable() == directory.readable() == tmp_path / "a" / "b"
     assert directory.path.stat().st_mode & 0o777 == 0o700
@@ -28,7 +28,7 @@ def test_what_is_no_directory(tmp_path: Path, name: str) -> None:
     assert str(raised.value).startswith(f"maps_dir {tmp_path}/{name} cannot be used: ")
     assert " belongs to " in str(raised.value)
     assert str(raised.value).endswith("; remove the file at this path")
-    assert directory.trouble()
+    assert directory.why_unwritable()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_of_another_user(public_path: Path) -> None:
         assert directory.readable() == public_path
         with pytest.raises(Unusable, match="Permission denied; .* belongs to root:root, mode 0755, and this process runs as nobody"):
             directory.writable()
-        assert "Permission denied" in Directory(public_path / "new", "maps_dir").trouble()
+        assert "Permission denied" in Directory(public_path / "new", "maps_dir").why_unwritable()
     finally:
         os.seteuid(0)
 
@@ -74,7 +74,7 @@ def test_one_that_is_to_be_own_and_belongs_to_another(tmp_path: Path, what: str)
     refused = f"transaction_dir {path} cannot be used: it belongs to another user; .*; give the directory to the user of this process"
     with pytest.raises(Unusable, match=refused):
         Directory(path, "transaction_dir", own=True).readable()
-    assert "it belongs to another user" in Directory(path, "transaction_dir", own=True).trouble()
+    assert "it belongs to another user" in Directory(path, "transaction_dir", own=True).why_unwritable()
     assert Directory(path, "maps_dir").readable() == path
     os.lchown(path, 0, 0)
     assert Directory(path, "transaction_dir", own=True).writable() == path

@@ -161,10 +161,10 @@ def test_a_change_that_cannot_be_entered_is_refused(tmp_path: Path) -> None:
                 await commit(engine.context, Change([beside(other, lambda _: pytest.fail("it is made"))], author=ann))
             assert engine.version() == 1 and (tmp_path / "haproxy.cfg").read_text() == TEXT
             await change_process(engine.context, "backend/b/server/a", change, author=ann)
-            assert made and "writes wait in memory: the database" in engine.database.trouble
+            assert made and "writes wait in memory: the database" in engine.database.backlog
             state(tmp_path).unlink()
             await engine.write([ByFunction(adding("b"))], Version(1), author=ann)
-            assert [entry.kind for entry in await entries(history)] == [CONFIGURATION, RUNTIME] and engine.database.trouble == ""
+            assert [entry.kind for entry in await entries(history)] == [CONFIGURATION, RUNTIME] and engine.database.backlog == ""
 
     run(work())
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from haproxy_native.references.lines import target
+from haproxy_native.references.lines import find_target
 from haproxy_native.references.object_references import References, references_to_object
 from haproxy_native.text.document import Document
 
@@ -52,9 +52,11 @@ FILES = {
 
 def found(object_: str, text: str = TEXT, files: Mapping[str, str] = FILES) -> References:
     document = Document.parse(text)
-    return references_to_object(document, target(document, object_), "/x", files.get)
+    return references_to_object(document, find_target(document, object_), "/x", files.get)
 
 
 def lines(references: References) -> list[str]:
     sections = references.document.sections
-    return [f"{spot.how}: {sections[spot.place].lines[spot.line].text.strip()}" for spot in (*references.spots, *references.through)]
+    return [
+        f"{spot.how}: {sections[spot.section_index].lines[spot.line].text.strip()}" for spot in (*references.spots, *references.through)
+    ]

@@ -31,7 +31,7 @@ def test_a_certificate_takes_along_what_belongs_to_it(tmp_path: Path) -> None:
     document = Document.parse(f"frontend f\n  bind :443 ssl crt-list {path}\n")
     entries = files.crt_list_entries(file, document, str(tmp_path))
     assert [(each.line, path.read_text()[each.start : each.end]) for each in entries] == [(2, "shop.pem"), (3, "shop.pem")]
-    edits = files.moved(file, "new.pem", [path])
+    edits = files.edits_to_move(file, "new.pem", [path])
     now = {each: each.read_bytes() if each.exists() else None for each in edits.files}
     after = edits.edit(now)
     assert {each.name for each, data in after.items() if data is None} == {"shop.pem", "shop.pem.ocsp"}
@@ -52,7 +52,7 @@ def test_names(tmp_path: Path) -> None:
 
 def test_values_of_maps(tmp_path: Path) -> None:
     store, path = MapStore("maps", Directory(tmp_path, "maps_dir"), tmp_path / "state"), tmp_path / "a.map"
-    edits = files.renamed({path: store}, lambda path, text: entries_with_value(path, text, "shop"), "shop", "new")
+    edits = files.edits_to_rename({path: store}, lambda path, text: entries_with_value(path, text, "shop"), "shop", "new")
     text = b"# shop\nshop   shop \t\n\nb\tshop\nc shop x\nd shopping\r\n\xff shop"
     assert edits.edit({path: text}) == {path: b"# shop\nshop   new \t\n\nb\tnew\nc shop x\nd shopping\r\n\xff new"}
     assert edits.edit({path: None}) == {path: None}

@@ -8,7 +8,7 @@ from tests.native.references.sample import found
 def test_rows_have_object_line_and_text() -> None:
     references = found("backend/shop")
     rows = ReferenceFormatter(references.document, "/etc/h.cfg", lambda path: "map/hosts.map" if path == "/x/hosts.map" else "")
-    places = rows.format_references(references, made=True)
+    places = rows.format_references(references, with_definitions=True)
     assert places[0] == ReferenceRow(
         "frontend/site", "/etc/h.cfg", 18, "frontend site", 'use_backend "shop" if api or !admin   # shop', "line"
     )
@@ -25,6 +25,6 @@ def test_rows_have_object_line_and_text() -> None:
 def test_what_is_lost_has_a_reason() -> None:
     references = found("backend/shop")
     rows = ReferenceFormatter(references.document, "/etc/h.cfg", lambda path: "")
-    in_file, in_line = rows.format_lost([Lost("why", path="/x/a.lua", line=2, text="x"), Lost("because", place=4, line=7)])
+    in_file, in_line = rows.format_lost([Lost("why", path="/x/a.lua", line=2, text="x"), Lost("because", section_index=4, line=7)])
     assert (in_file.object, in_file.line, in_file.text, in_file.why) == ("file", 2, "", "why")
     assert (in_line.object, in_line.why) == ("frontend/site", "because")

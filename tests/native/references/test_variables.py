@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.references.object_references import object_of, renamed
+from haproxy_native.references.object_references import object_of, rename_object
 from tests.native.references.sample import found, lines
 
 TEXT = """\
@@ -32,7 +32,7 @@ backend "be-$HOST"
 def test_references_and_renaming(object_: str, count: int) -> None:
     references = found(object_, TEXT)
     assert len(references.spots) == count, lines(references)
-    there = renamed(references, "new").text
+    there = rename_object(references, "new").text
     own = object_.rpartition("/")[2].strip('"')
     assert f'"{own}"' not in there and own.replace("$HOST", "${HOST}") not in there
     assert there.count("new") == count + 1

@@ -13,7 +13,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, InUse, Missing, NoTransaction, Refused
 from haproxy_native.request_context import NOBODY
 from haproxy_native.spoe.directory import SpoeFiles
-from haproxy_native.spoe.editor import DeleteScope
+from haproxy_native.spoe.editor import ScopeEdit
 from tests.haproxy.process import HAProxy
 from tests.native.engines import ByFunction, CheckSettings, reload, run, running_engine, substituting
 from tests.native.spoe.site import EDITOR, MESSAGES, READ, TEXT, adding, configuration, furnish, naming, spoe_files, store
@@ -99,7 +99,7 @@ def test_every_commit_is_told_as_an_event(home: Path, tmp_path: Path) -> None:
             with pytest.raises(Conflict):
                 await files.file(FREE).write([ByFunction(lambda _: file.read())], version=2, author=NOBODY)
             with pytest.raises(Missing):
-                await file.write([DeleteScope(EDITOR, "[two]")], author=NOBODY)
+                await file.write([ScopeEdit(lambda document: EDITOR.delete_scope(document, "[two]"))], author=NOBODY)
             await files.delete("new.cfg", author=NOBODY)
             assert [each.outcome for each in events if isinstance(each, Committed)] == ["live", "scheduled", "failed", "live"]
             await reload(engine)

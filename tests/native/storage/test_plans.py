@@ -28,8 +28,8 @@ PATH = Path("/ssl/a.pem")
 CERTIFICATES = [
     (LoadedCertificate(), [], [], ([], [], False, False)),
     (LoadedCertificate(["/ssl/a.pem"]), [], [], ([], [], False, False)),
-    (LoadedCertificate(["/ssl/a.pem"], used=True), [LINE], [LINE], ([(["/ssl/a.pem"], [])], [], True, True)),
-    (LoadedCertificate(["/ssl/a.pem"], used=True), [], [], ([(["/ssl/a.pem"], [])], [], True, False)),
+    (LoadedCertificate(["/ssl/a.pem"], is_used=True), [LINE], [LINE], ([(["/ssl/a.pem"], [])], [], True, True)),
+    (LoadedCertificate(["/ssl/a.pem"], is_used=True), [], [], ([(["/ssl/a.pem"], [])], [], True, False)),
     (LoadedCertificate(directories=["/ssl"]), [LINE], [LINE], ([([], ["/ssl"])], [], True, True)),
     (LoadedCertificate(), [LINE], [LINE], ([], ["HAProxy has not loaded a.pem, though its configuration refers to it"], True, True)),
     (LoadedCertificate(), [], [LINE], ([], [], False, True)),

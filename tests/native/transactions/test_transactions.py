@@ -308,7 +308,7 @@ def test_what_the_disk_does_not_take_waits_in_memory(directory: Path, document: 
     changed(transactions, overtaken.id, adding("o" * 100_000))
     transactions.outdate_older(6)
     texts = {each.id: transactions.text(each.id) for each in transactions.list(author=NOBODY)}
-    assert b"backend ooo" in texts[overtaken.id] and database.trouble
+    assert b"backend ooo" in texts[overtaken.id] and database.backlog
     set_most_pages(database, 1 << 20)
     again = opened(directory)
     assert {each.id: again.text(each.id) for each in again.list(author=NOBODY)} == texts

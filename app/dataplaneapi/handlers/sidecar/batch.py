@@ -92,7 +92,7 @@ class BatchState:
         write, before = await handler.build(call), self.document
 
         def apply() -> Document:
-            edited = applied(write.edits, before)
+            edited = apply_all(write.edits, before)
             # The commit checks later whether the author may cause a reload.
             permit(call.author, Texts(before, edited))
             return edited

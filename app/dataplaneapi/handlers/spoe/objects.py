@@ -10,7 +10,7 @@ from dataplaneapi.handlers.spoe.files import permit, reload_headers
 from haproxy_native.changes.operations import Edit
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Refused
-from haproxy_native.spoe.editor import CreateInScope, DeleteInScope, ReplaceInScope
+from haproxy_native.spoe.editor import ScopeEdit
 from haproxy_native.spoe.file import SpoeFile
 
 
@@ -61,15 +61,18 @@ def _check_version(call: Call, file: SpoeFile) -> None:
 
 
 def _create_edit(call: Call) -> Edit:
-    return CreateInScope(call.services.scope_editor, call.path.scope_name, resource(call), call.body)
+    editor, kind = call.services.scope_editor, resource(call)
+    return ScopeEdit(lambda document: editor.create(document, call.path.scope_name, kind, call.body))
 
 
 def _replace_edit(call: Call) -> Edit:
-    return ReplaceInScope(call.services.scope_editor, call.path.scope_name, resource(call), call.path.name, call.body)
+    editor, kind = call.services.scope_editor, resource(call)
+    return ScopeEdit(lambda document: editor.replace(document, call.path.scope_name, kind, call.path.name, call.body))
 
 
 def _delete_edit(call: Call) -> Edit:
-    return DeleteInScope(call.services.scope_editor, call.path.scope_name, resource(call), call.path.name)
+    editor, kind = call.services.scope_editor, resource(call)
+    return ScopeEdit(lambda document: editor.delete(document, call.path.scope_name, kind, call.path.name))
 
 
 async def make_edit(call: Call, edit: Edit, done: int, stored: Callable[[Document], Any] | None = None) -> Response:

@@ -4,7 +4,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.handlers.spoe.objects import check_of, make_edit
 from haproxy_native.changes.operations import Edit
-from haproxy_native.spoe.editor import CreateScope, DeleteScope, check_scope, scopes
+from haproxy_native.spoe.editor import ScopeEdit, check_scope, scopes
 
 
 async def list_all(call: ReadCall) -> Response:
@@ -25,11 +25,11 @@ async def delete(call: JsonCall) -> Response:
 
 
 def _create_edit(call: Call) -> Edit:
-    return CreateScope(call.services.scope_editor, call.body)
+    return ScopeEdit(lambda document: call.services.scope_editor.create_scope(document, call.body))
 
 
 def _delete_edit(call: Call) -> Edit:
-    return DeleteScope(call.services.scope_editor, call.path.name)
+    return ScopeEdit(lambda document: call.services.scope_editor.delete_scope(document, call.path.name))
 
 
 CHECKS = {"create": check_of(_create_edit), "delete": check_of(_delete_edit)}

@@ -78,7 +78,7 @@ def _references(statement: Statement) -> Iterator[tuple[str, str]]:
     calls = words()["names"]["calls"]
     if "(" in statement.text:
         for argument in (argument for word in statement.words for argument in arguments(word)):
-            if argument.function in calls and argument.place == 0 and argument.text:
+            if argument.function in calls and argument.index == 0 and argument.text:
                 yield calls[argument.function], argument.text
 
 
