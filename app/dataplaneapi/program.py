@@ -13,7 +13,7 @@ from typing import Any
 import uvloop
 
 from dataplaneapi.assembly import opened
-from dataplaneapi.auth.users import NoUsers
+from dataplaneapi.auth.users import NoUsers, Users
 from dataplaneapi.host import notify
 from dataplaneapi.host.process import drop_privileges, limit_modes, write_pid_file
 from dataplaneapi.open_engine import look_for_sockets
@@ -187,16 +187,14 @@ class Program:
             former, settings = self.settings, self._reread()
             changed = {name for name, _, _ in table() if getattr(former, name) != getattr(settings, name)}
             try:
-                # Read the users first: if they are unreadable, a new application could not start, nor could the old one start again.
-                self.app.services.users.read(settings)
                 await self._serving.change(settings)
                 if changed - TAKEN_OVER - OF_LISTENERS - IDENTITY:
+                    # With unreadable users a new application could not start, nor could the old one start again.
+                    Users(settings, lambda: self.engine.read(None))
                     await self._replace_application(settings)
                 else:
                     await self._change_application(settings)
             except Exception:
-                with contextlib.suppress(NoUsers):
-                    self.app.services.users.read(former)
                 await self._serving.change(former)
                 raise
             log.setup(settings.log_targets)
@@ -210,8 +208,9 @@ class Program:
             self._manager.ready(self._status())
 
     async def _change_application(self, settings: Settings) -> None:
-        # This step comes first, because no other can fail.
+        # These steps come first, because no other can fail. Until both have succeeded, the former users are in effect.
         await self.engine.reread()
+        self.app.services.users.read(settings)
         self.app.services.proxies = read_proxies(settings.trusted_proxies)
         self.app.services.roles = read_roles(settings.roles, settings.role_of, settings.users, settings.userlist)
         self.app.services.audit.change(read_audit(settings.audit))
