@@ -1,5 +1,6 @@
 """What a type checker reports."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -10,10 +11,14 @@ from tests.rules.sources import CHECKOUT
 
 def types(*modules: Path, beside: Path | None = None) -> str:
     """What mypy reports of modules, as strictly as it can; empty if it has no objection. Packages in `beside` are imported, not judged."""
-    # With the settings, and so with the cache, of `make check`.
+    # With the settings, and so with the cache, of `make check`. Two processes that write one cache can each read half of the other's.
+    cache = CHECKOUT / ".mypy_cache"
+    cache.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", *map(str, modules)]
     environment = {**os.environ, "MYPYPATH": str(beside or "")}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=CHECKOUT, env=environment)
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=CHECKOUT, env=environment)
     assert done.returncode < 2, done.stdout + done.stderr
     # Not by the whole path: mypy repeats an error of an unchanged file with the path that the file had when it was checked.
     lines = done.stdout.splitlines(keepends=True)
