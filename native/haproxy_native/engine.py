@@ -435,7 +435,7 @@ class Engine:
     # -- edits by others
 
     async def notice(self) -> bool:
-        """Make an edit by another process the next version. Return whether there was one. Raises Unreadable."""
+        """If another process has edited the file, make its text the next version. Return whether there was an edit. Raises Unreadable."""
         if noticed := await self.context.current.notice_in_thread():
             log.warning("%s was edited by another process; it is now version %d", self.settings.file, self.version())
         return noticed

@@ -135,7 +135,7 @@ def context_of(given: Namespace) -> Context:
 
 
 def stored_context(requested: str | None) -> Context:
-    """Return a context of the file without flags and variables: the requested one, or else the current one.
+    """Return a context as the file has it, ignoring flags and variables: the requested one, or else the current one.
 
     Without a current context, return an empty one. Raises Failure if the file has no context of that name.
     """

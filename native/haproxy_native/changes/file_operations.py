@@ -105,9 +105,10 @@ class FileOperation(ABC):
             drafted.stores[path].refuse_named(path, document, directory)
 
     def spelled_out(self, document: Document) -> Document:
-        """Return the configuration with each reference to a file of this operation replaced by the path of the file in `drafted`.
+        """Return the configuration with each reference to a file of this operation written as its path in `drafted`.
 
-        The check of a change with several files finds these paths and replaces them by the paths of the drafts.
+        These are the paths of the stored files. The check of a change with several files finds them, and replaces
+        them by the paths of the drafts.
         """
         return document
 

@@ -88,7 +88,7 @@ class StateRow:
             self._database.post(self._write)
 
     async def flush(self) -> None:
-        """Return when each scheduled write survives a kill of this process, or the disk has refused it."""
+        """Wait until each scheduled write survives a kill of this process, or the disk has refused it."""
         with suppress(Unusable):
             await self._database.catch_up(TABLES.part)
 

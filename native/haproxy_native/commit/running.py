@@ -124,7 +124,7 @@ class RunningProcess:
         self._texts.save_last_good(self.state)
 
     async def flush(self) -> None:
-        """Return when each scheduled write survives a kill of this process, or the disk has refused it."""
+        """Wait until each scheduled write survives a kill of this process, or the disk has refused it."""
         await self._row.flush()
 
     # -- what is known

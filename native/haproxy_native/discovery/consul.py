@@ -196,7 +196,10 @@ class Consul:
 
 
 def endpoints(entries: Sequence[Mapping[str, Any]], policy: str, least: int) -> tuple[ServiceEndpoint, ...]:
-    """Return the endpoints in an answer of /v1/health/service that the policy accepts. `least`: the passing checks that `min` requires."""
+    """Return the endpoints in an answer of /v1/health/service that the policy accepts.
+
+    `least`: how many checks must pass under the policy `min`.
+    """
     accepted: dict[ServiceEndpoint, None] = {}
     for entry in entries:
         checks, service = entry.get("Checks") or [], entry["Service"]

@@ -65,7 +65,7 @@ log = logging.getLogger(__name__)
 class Reconciled:
     """The operation that applies backends to a document.
 
-    Applying a large catalogue takes seconds. So `after` has the result for the document `before`, which is computed before the commit.
+    Applying a large catalogue takes seconds. So the result is computed in advance: `after` is the result for the document `before`.
     """
 
     desired: Sequence[DesiredBackend]

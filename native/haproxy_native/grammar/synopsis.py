@@ -551,7 +551,10 @@ class Options:
 
 
 def flat_row(rows: str, row: Any) -> Values:
-    """Return an element of the list `rows` as flat values, whose keys are the names of the members in the group."""
+    """Return the element `row` of the list member `rows` as flat values.
+
+    The keys are `rows.name` for each member of an object, or `rows` for a plain value.
+    """
     return {f"{rows}.{name}": value for name, value in row.items()} if isinstance(row, Mapping) else {rows: row}
 
 

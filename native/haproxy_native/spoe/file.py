@@ -61,7 +61,7 @@ class SpoeFile:
         self._transactions.load()
 
     def notice(self) -> None:
-        """Make an edit by another process the next version. Raises Unreadable. Blocks."""
+        """If another process has edited the file, make its text the next version. Raises Unreadable. Blocks."""
         if self._current.notice():
             log.warning("%s was edited by another process; it is now version %d", self.path, self._current.version)
 

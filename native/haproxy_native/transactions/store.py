@@ -118,7 +118,7 @@ class TransactionStore:
             self._database.post(work)
 
     async def written(self) -> None:
-        """Return when each queued write survives a kill of this process, or waits in memory because the disk does not accept it."""
+        """Wait until each queued write survives a kill of this process, or waits in memory because the disk does not accept it."""
         with suppress(Unusable):
             await self._database.catch_up()
 

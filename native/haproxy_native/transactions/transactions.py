@@ -80,7 +80,7 @@ class Transactions:
             transaction.staged.remove()
 
     async def written(self) -> None:
-        """Return when each queued write survives a kill of this process, or waits in memory because the disk does not accept it."""
+        """Wait until each queued write survives a kill of this process, or waits in memory because the disk does not accept it."""
         await self._store.written()
 
     def _load_rest(self) -> None:

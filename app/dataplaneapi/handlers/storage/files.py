@@ -87,7 +87,7 @@ def file_row(path: Path, description: str, size: int | None = None) -> dict[str,
 
 
 def reload_of(call: Call) -> Reload:
-    """Return when the query requests a reload. `skip_reload` takes precedence over `force_reload`."""
+    """Return the reload that the query requests: NONE for `skip_reload`, which takes precedence, NOW for `force_reload`, otherwise AUTO."""
     return Reload.NONE if call.query.skip_reload else Reload.NOW if call.query.force_reload else Reload.AUTO
 
 
