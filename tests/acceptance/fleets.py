@@ -60,7 +60,8 @@ class Node(Quick):
             return ""
 
     def set_weight(self, weight: int) -> None:
-        assert self.put_server("a", {"weight": weight}).status_code == 200
+        answer = self.put_server("a", {"weight": weight})
+        assert answer.status_code == 200, answer.text
 
     def release(self, **body: Any) -> httpx2.Response:
         return self.post(f"{FLEET}/releases", QUICK | body)
