@@ -24,20 +24,26 @@ LANDLOCK = ("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_s
 
 
 class Machine:
-    """`suite` is Debian's; `binds` are directories of this machine, by the path under which the other sees them, read-only."""
+    """`suite` is Debian's; `binds` are directories of this machine, by the path under which the other sees them, read-only.
 
-    def __init__(self, suite: str, log: Path, binds: Mapping[str, Path] | None = None) -> None:
-        self.suite, self._log, self._binds, self.leader = suite, log, binds or {}, 0
+    `kept`: an empty directory for what it writes, so that it has it after `stop` and `start`.
+    """
+
+    def __init__(self, suite: str, log: Path, binds: Mapping[str, Path] | None = None, kept: Path | None = None) -> None:
+        self.suite, self._log, self._binds, self._kept, self.leader = suite, log, binds or {}, kept, 0
 
     def start(self) -> Self:
         """Skips the test where there may be no such machine, with the reason."""
         if reason := missing():
             pytest.skip(reason)
-        words = [_asked("nspawn"), "--register=no", "--keep-unit", "--quiet", "--directory", _asked(self.suite)]
-        words += ["--volatile=overlay", "--private-network", "--boot", "--console=read-only"]
+        tree = _asked(self.suite)
+        words = [_asked("nspawn"), "--register=no", "--keep-unit", "--quiet", "--private-network", "--boot", "--console=read-only"]
+        words += ["--directory", str(self._kept / "root")] if self._kept else ["--directory", tree, "--volatile=overlay"]
         # Its own filter leaves them out, which an ordinary machine does not.
         words += [f"--system-call-filter={' '.join(LANDLOCK)}"]
         words += [f"--bind-ro={there}:{here}" for here, there in self._binds.items()]
+        if self._kept:
+            words = _mounted(tree, self._kept, words)
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
         deadline = time.monotonic() + BOOT_SECONDS
@@ -112,6 +118,38 @@ class Machine:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
+
+
+def _mounted(tree: str, kept: Path, words: Sequence[str]) -> list[str]:
+    """Return the command that mounts `tree`, with changes in `kept`, at `kept`/root for itself, and then becomes `words`."""
+    for name in ("upper", "work", "root"):
+        (kept / name).mkdir(exist_ok=True)
+    mount = f"mount -t overlay overlay -o lowerdir={tree},upperdir={kept}/upper,workdir={kept}/work {kept}/root"
+    return ["unshare", "--mount", "sh", "-c", f'{mount} && exec "$@"', "sh", *words]
+
+
+class Switch:
+    """A network of machines, which ends with its context."""
+
+    def __enter__(self) -> Self:
+        script = "ip link add br0 type bridge && ip link set br0 up && echo up && exec sleep infinity"
+        self._process = subprocess.Popen(
+            ["unshare", "--net", "sh", "-c", script], stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent
+        )
+        assert self._process.stdout and self._process.stdout.readline() == "up\n"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait(60)
+
+    def plug(self, machine: Machine, address: str) -> None:
+        """Give a machine that has started an interface with an address such as 10.0.0.1/24."""
+        here, port = str(self._process.pid), f"port{machine.leader}"
+        words = ["ip", "link", "add", port, "netns", here, "type", "veth", "peer", "name", "lan", "netns", str(machine.leader)]
+        subprocess.run(words, check=True)
+        subprocess.run(["nsenter", "--target", here, "--net", "ip", "link", "set", port, "master", "br0", "up"], check=True)
+        machine.run(f"ip address add {address} dev lan && ip link set lan up")
 
 
 def suites() -> list[str]:
