@@ -32,8 +32,8 @@ class Machine:
     def __init__(self, suite: str, log: Path, binds: Mapping[str, Path] | None = None, kept: Path | None = None) -> None:
         self.suite, self._log, self._binds, self._kept, self.leader = suite, log, binds or {}, kept, 0
 
-    def start(self) -> Self:
-        """Skips the test where there may be no such machine, with the reason."""
+    def start(self, switch: "Switch | None" = None, address: str = "") -> Self:
+        """Skips the test where there may be no such machine, with the reason. `address`: of the machine in the network of `switch`."""
         if reason := missing():
             pytest.skip(reason)
         tree = _asked(self.suite)
@@ -47,16 +47,23 @@ class Machine:
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
         deadline = time.monotonic() + BOOT_SECONDS
-        while not self._is_up():
+        # Before it has booted: services may wait for other machines.
+        is_plugged = switch is None
+        while not (is_plugged and self._is_up()):
+            is_plugged = is_plugged or bool(switch and switch.plug(self._first_process(), address))
             assert self._process.poll() is None, f"the machine ended:\n{self._log.read_text(errors='replace')}"
             assert time.monotonic() < deadline, f"the machine does not come up:\n{self._log.read_text(errors='replace')}"
             time.sleep(0.05)
         return self
 
-    def _is_up(self) -> bool:
+    def _first_process(self) -> int:
+        """Return the pid of the child of systemd-nspawn, 0 if there is none."""
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
-        self.leader = int(children[0]) if children else 0
-        return bool(children) and self.ask("systemctl is-system-running").stdout.strip() in ("running", "degraded")
+        return int(children[0]) if children else 0
+
+    def _is_up(self) -> bool:
+        self.leader = self._first_process()
+        return bool(self.leader) and self.ask("systemctl is-system-running").stdout.strip() in ("running", "degraded")
 
     def stop(self) -> None:
         """At once; nothing in it is worth an orderly end."""
@@ -143,13 +150,22 @@ class Switch:
         self._process.kill()
         self._process.wait(60)
 
-    def plug(self, machine: Machine, address: str) -> None:
-        """Give a machine that has started an interface with an address such as 10.0.0.1/24."""
-        here, port = str(self._process.pid), f"port{machine.leader}"
-        words = ["ip", "link", "add", port, "netns", here, "type", "veth", "peer", "name", "lan", "netns", str(machine.leader)]
-        subprocess.run(words, check=True)
-        subprocess.run(["nsenter", "--target", here, "--net", "ip", "link", "set", port, "master", "br0", "up"], check=True)
-        machine.run(f"ip address add {address} dev lan && ip link set lan up")
+    def plug(self, leader: int, address: str) -> bool:
+        """Give a machine an interface with an address such as 10.0.0.1/24. Return False if it has no network namespace of its own yet."""
+        own = Path("/proc/self/ns/net").readlink()
+        if not leader or not Path(f"/proc/{leader}/ns/net").exists() or Path(f"/proc/{leader}/ns/net").readlink() == own:
+            return False
+        here, there, port = str(self._process.pid), str(leader), f"port{leader}"
+        _ip("link", "add", port, "netns", here, "type", "veth", "peer", "name", "lan", "netns", there)
+        _ip("link", "set", port, "master", "br0", "up", inside=here)
+        _ip("address", "add", address, "dev", "lan", inside=there)
+        _ip("link", "set", "lan", "up", inside=there)
+        return True
+
+
+def _ip(*words: str, inside: str = "self") -> None:
+    """Run `ip` in the network namespace of the process `inside`."""
+    subprocess.run(["nsenter", f"--net=/proc/{inside}/ns/net", "ip", *words], check=True)
 
 
 def suites() -> list[str]:

@@ -58,7 +58,7 @@ class Fleet:
         self._switch = Switch()
 
     def start(self, name: str) -> None:
-        self._switch.plug(self.machines[name].start(), f"{ADDRESSES[name]}/24")
+        self.machines[name].start(self._switch, f"{ADDRESSES[name]}/24")
 
     def ctl(self, name: str, words: str) -> str:
         return self.machines[name].run(f"DATAPLANECTL_USER=admin DATAPLANECTL_PASSWORD={PASSWORD} dataplaneapi ctl {words}")
