@@ -1,5 +1,6 @@
 """Check the collection with ansible-lint and its argument specification. tests/e2e runs its role."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,9 @@ from tests.rules.sources import CHECKOUT
 
 ANSIBLE = CHECKOUT / "ansible"
 ROLE = ANSIBLE / "roles/dataplaneapi"
-# Units that name a receiver of the operator. The package has them as documentation.
+ROLES = [ROLE, ANSIBLE / "roles/dataplaneapi_fleet"]
+each_role = pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+# Units that name a receiver of the operator's; the package has them among its documentation.
 EXAMPLES = {"dataplaneapi-events.service"}
 
 
@@ -28,14 +31,27 @@ def test_lint_finds_nothing(tmp_path: Path) -> None:
     assert "Passed: 0 failure(s), 0 warning(s)" in done.stderr
 
 
-def test_every_default_is_what_the_arguments_say() -> None:
-    options = loaded(ROLE / "meta/argument_specs.yml")["argument_specs"]["main"]["options"]  # type: ignore[index]
-    assert loaded(ROLE / "defaults/main.yml") == {name: option["default"] for name, option in options.items()}
+@each_role
+def test_every_default_is_what_the_arguments_say(role: Path) -> None:
+    options = loaded(role / "meta/argument_specs.yml")["argument_specs"]["main"]["options"]  # type: ignore[index]
+    assert loaded(role / "defaults/main.yml") == {name: option["default"] for name, option in options.items()}
 
 
-def test_every_argument_is_used() -> None:
-    texts = "".join(path.read_text() for part in ("tasks", "vars", "templates", "handlers") for path in (ROLE / part).iterdir())
-    assert [name for name in loaded(ROLE / "defaults/main.yml") if name not in texts] == []
+@each_role
+def test_every_argument_is_used(role: Path) -> None:
+    texts = "".join(path.read_text() for part in ("tasks", "vars", "templates", "handlers") for path in role.glob(f"{part}/*"))
+    # A whole word: dataplaneapi_fleet is also the beginning of other names.
+    assert [name for name in loaded(role / "defaults/main.yml") if not re.search(rf"\b{name}\b", texts)] == []
+
+
+def test_play_names_are_roles_and_variables() -> None:
+    """The first play in the README of the fleet's role."""
+    text = re.findall(r"```yaml\n(.*?)```", (ROLES[1] / "README.md").read_text(), re.DOTALL)[0]
+    (play,) = yaml.safe_load(text)
+    (role,) = play["roles"]
+    names = {name for each in ROLES for name in loaded(each / "defaults/main.yml")}
+    assert role.pop("role").rpartition(".")[2] == ROLES[1].name
+    assert set(role) <= names
 
 
 def test_it_is_of_this_version() -> None:

@@ -24,33 +24,46 @@ LANDLOCK = ("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_s
 
 
 class Machine:
-    """A machine with a suite of Debian. `binds` are directories of the host, by their path in the machine, which are read-only there."""
+    """`suite` is Debian's; `binds` are directories of this machine, by the path under which the other sees them, read-only.
 
-    def __init__(self, suite: str, log: Path, binds: Mapping[str, Path] | None = None) -> None:
-        self.suite, self._log, self._binds, self.leader = suite, log, binds or {}, 0
+    `kept`: an empty directory for what it writes, so that it has it after `stop` and `start`.
+    """
 
-    def start(self) -> Self:
-        """Boot the machine. Skips the test, with the reason, if no machine can be booted here."""
+    def __init__(self, suite: str, log: Path, binds: Mapping[str, Path] | None = None, kept: Path | None = None) -> None:
+        self.suite, self._log, self._binds, self._kept, self.leader = suite, log, binds or {}, kept, 0
+
+    def start(self, switch: "Switch | None" = None, address: str = "") -> Self:
+        """Skips the test where there may be no such machine, with the reason. `address`: of the machine in the network of `switch`."""
         if reason := missing():
             pytest.skip(reason)
-        words = [_asked("nspawn"), "--register=no", "--keep-unit", "--quiet", "--directory", _asked(self.suite)]
-        words += ["--volatile=overlay", "--private-network", "--boot", "--console=read-only"]
-        # The default filter of nspawn forbids the system calls of Landlock, which an ordinary machine permits.
+        tree = _asked(self.suite)
+        words = [_asked("nspawn"), "--register=no", "--keep-unit", "--quiet", "--private-network", "--boot", "--console=read-only"]
+        words += ["--directory", str(self._kept / "root")] if self._kept else ["--directory", tree, "--volatile=overlay"]
+        # Its own filter leaves them out, which an ordinary machine does not.
         words += [f"--system-call-filter={' '.join(LANDLOCK)}"]
         words += [f"--bind-ro={there}:{here}" for here, there in self._binds.items()]
+        if self._kept:
+            words = _mounted(tree, self._kept, words)
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
         deadline = time.monotonic() + BOOT_SECONDS
-        while not self._is_up():
+        # Before it has booted: services may wait for other machines.
+        is_plugged = switch is None
+        while not (is_plugged and self._is_up()):
+            is_plugged = is_plugged or bool(switch and switch.plug(self._first_process(), address))
             assert self._process.poll() is None, f"the machine ended:\n{self._log.read_text(errors='replace')}"
             assert time.monotonic() < deadline, f"the machine does not come up:\n{self._log.read_text(errors='replace')}"
             time.sleep(0.05)
         return self
 
-    def _is_up(self) -> bool:
+    def _first_process(self) -> int:
+        """Return the pid of the child of systemd-nspawn, 0 if there is none."""
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
-        self.leader = int(children[0]) if children else 0
-        return bool(children) and self.ask("systemctl is-system-running").stdout.strip() in ("running", "degraded")
+        return int(children[0]) if children else 0
+
+    def _is_up(self) -> bool:
+        self.leader = self._first_process()
+        return bool(self.leader) and self.ask("systemctl is-system-running").stdout.strip() in ("running", "degraded")
 
     def stop(self) -> None:
         """Kill the machine."""
@@ -112,6 +125,47 @@ class Machine:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
+
+
+def _mounted(tree: str, kept: Path, words: Sequence[str]) -> list[str]:
+    """Return the command that mounts `tree`, with changes in `kept`, at `kept`/root for itself, and then becomes `words`."""
+    for name in ("upper", "work", "root"):
+        (kept / name).mkdir(exist_ok=True)
+    mount = f"mount -t overlay overlay -o lowerdir={tree},upperdir={kept}/upper,workdir={kept}/work {kept}/root"
+    return ["unshare", "--mount", "sh", "-c", f'{mount} && exec "$@"', "sh", *words]
+
+
+class Switch:
+    """A network of machines, which ends with its context."""
+
+    def __enter__(self) -> Self:
+        script = "ip link add br0 type bridge && ip link set br0 up && echo up && exec sleep infinity"
+        self._process = subprocess.Popen(
+            ["unshare", "--net", "sh", "-c", script], stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent
+        )
+        assert self._process.stdout and self._process.stdout.readline() == "up\n"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait(60)
+
+    def plug(self, leader: int, address: str) -> bool:
+        """Give a machine an interface with an address such as 10.0.0.1/24. Return False if it has no network namespace of its own yet."""
+        own = Path("/proc/self/ns/net").readlink()
+        if not leader or not Path(f"/proc/{leader}/ns/net").exists() or Path(f"/proc/{leader}/ns/net").readlink() == own:
+            return False
+        here, there, port = str(self._process.pid), str(leader), f"port{leader}"
+        _ip("link", "add", port, "netns", here, "type", "veth", "peer", "name", "lan", "netns", there)
+        _ip("link", "set", port, "master", "br0", "up", inside=here)
+        _ip("address", "add", address, "dev", "lan", inside=there)
+        _ip("link", "set", "lan", "up", inside=there)
+        return True
+
+
+def _ip(*words: str, inside: str = "self") -> None:
+    """Run `ip` in the network namespace of the process `inside`."""
+    subprocess.run(["nsenter", f"--net=/proc/{inside}/ns/net", "ip", *words], check=True)
 
 
 def suites() -> list[str]:
