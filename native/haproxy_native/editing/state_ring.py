@@ -54,7 +54,8 @@ def lines_to_add(document: Document) -> dict[str, str]:
 def with_lines(document: Document) -> Document:
     """Return the document with the ring, the `log` line of the global section, and `log global` in each defaults section.
 
-    Lines that the document has already are not added. A proxy that has no defaults section, or has `log` lines of its own, also gets `log global`.
+    Lines that the document has already are not added. A proxy that has no defaults section, or has `log` lines of its own, also gets
+    `log global`.
     """
     last_global = max((place for place, section in enumerate(document.sections) if section.kind == _INHERITED), default=None)
     sections = list(document.sections)
