@@ -158,6 +158,71 @@ def test_what_was_edited_by_hand_is_never_overwritten_unasked(shared: Fleet) -> 
     shared.all(first + 3, "33")
 
 
+def test_each_node_shows_how_another_one_differs(shared: Fleet, tmp_path: Path) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first, weight, ctl = number(lb1), lb1.weight(), Ctl(lb1.port, tmp_path)
+    assert lb1.difference("lb3") == {"from": first, "diff": "", "truncated": False, "files": []}
+    lb3.set_weight(35)
+    for node in (lb1, lb3):
+        until(lambda node=node: "+  server a 127.0.0.1:1 weight 35\n" in node.difference("lb3").get("diff", ""))
+    diff = lb1.difference("lb3")["diff"]
+    assert diff.startswith(f"--- haproxy.cfg (release {first})\n+++ haproxy.cfg (lb3)\n")
+    assert f"-  server a 127.0.0.1:1 weight {weight}\n" in diff
+    assert "difference" not in lb1.get(f"{FLEET}/nodes/lb3").json() and lb1.get(f"{FLEET}/nodes/lb9").status_code == 404
+    phases = {node["name"]: node["phase"] for node in lb2.get(f"{FLEET}/nodes").json()}
+    assert phases == {"lb1": "good", "lb2": "good", "lb3": "drifted"}
+    assert "weight 35" in ctl.output("fleet", "diff", "lb3") and "drifted" in ctl.output("fleet", "nodes")
+    assert "lb3\n" in ctl.output("completion", "--words", "fleet", "diff", "l")
+    assert lb3.adopt("store").status_code == 200
+    until(lambda: lb1.difference("lb3").get("diff") == "")
+
+
+def test_a_difference_needs_permission_and_hides_secrets(shared: Fleet) -> None:
+    """Callers that may read the fleet alone see no line of the configuration, and callers without `secrets` see no secret."""
+    lb1, _, lb3 = shared.nodes
+    former, first, path = lb1.file.read_text(), number(lb1), f"{FLEET}/nodes/lb3"
+    lb1.stop()
+    lb1.add_users({"reader": [{"objects": "**", "may": ["read"]}], "fleet": [{"objects": "fleet/*", "may": ["read"]}]})
+    lb1.start()
+    lb3.haproxy.file.write_text(lb3.text().replace("  bind unix@web.sock\n", "  bind unix@web.sock\n  stats auth ann:verysecret\n"))
+    until(lambda: "verysecret" in lb1.difference("lb3").get("diff", ""))
+    reader, fleet = ("reader", "reader"), ("fleet", "fleet")
+    masked = lb1.client.get(path, params={"diff": "true"}, auth=reader).json()["difference"]["diff"]
+    assert "+  stats auth <masked>\n" in masked.replace("ann:", "") and "verysecret" not in masked
+    assert lb1.client.get(path, auth=fleet).status_code == 200
+    refused = lb1.client.get(path, params={"diff": "true"}, auth=fleet)
+    assert refused.status_code == 403 and "verysecret" not in refused.text
+    assert lb1.client.get(f"{FLEET}/releases/{first}/diff", auth=fleet).status_code == 403
+    assert lb1.client.get(f"{FLEET}/releases/{first}", auth=fleet).status_code == 200
+    assert lb3.adopt("store").status_code == 200
+    lb1.stop()
+    lb1.file.write_text(former)
+    lb1.start()
+
+
+def test_two_releases_are_compared(shared: Fleet, tmp_path: Path) -> None:
+    lb1, lb2, _ = shared.nodes
+    first, weight, ctl = number(lb1), lb1.weight(), Ctl(lb2.port, tmp_path)
+    for step in (36, 37):
+        lb1.set_weight(step)
+        until(lambda: lb1.release().status_code == 202)
+        shared.all(number(lb1), str(step))
+    assert lb2.get(f"{FLEET}/releases/{first + 1}").json()["number"] == first + 1
+    assert lb2.get(f"{FLEET}/releases/{first + 2}").json()["state"] == "done"
+    assert lb2.get(f"{FLEET}/releases/9999").status_code == lb2.get(f"{FLEET}/releases/9999/diff").status_code == 404
+    path = f"{FLEET}/releases/{first + 2}/diff"
+    found = lb2.get(path).json()
+    assert (found["from"], found["to"], found["files"]) == (first + 1, first + 2, [])
+    assert "-  server a 127.0.0.1:1 weight 36\n+  server a 127.0.0.1:1 weight 37\n" in found["diff"]
+    assert f"-  server a 127.0.0.1:1 weight {weight}\n" in lb2.get(path, **{"from": first}).json()["diff"]
+    assert lb2.get(path, **{"from": 9999}).status_code == 404
+    refused = lb2.get(path, **{"from": "x"})
+    assert refused.status_code in (400, 422) and "from" in refused.text
+    assert lb2.get(f"{FLEET}/releases/1/diff").status_code == 400, "there is no release before it"
+    assert "weight 37" in ctl.output("fleet", "diff", str(first + 2))
+    assert f"-  server a 127.0.0.1:1 weight {weight}" in ctl.output("fleet", "diff", f"{first}..{first + 2}")
+
+
 def test_a_node_killed_in_its_bake_goes_on(shared: Fleet) -> None:
     lb1, lb2, _ = shared.nodes
     first = number(lb1)

@@ -1,8 +1,9 @@
-"""`ctl fleet`: show a fleet, release a configuration to it, and pause, resume or stop the release."""
+"""`ctl fleet`: show and compare the nodes of a fleet, release a configuration to it, and pause, resume or stop the release."""
 
 import argparse
 import base64
 import os
+import re
 import time
 from typing import Any
 
@@ -18,16 +19,20 @@ FLEET = f"{SIDECAR}/fleet"
 PAUSE = 0.5
 RELEASE_COLUMNS = ("number", "made", "author", "reverts", "message")
 SECRET_BYTES = 32
-ACTIONS = ("status", "release", "releases", "pause", "resume", "stop", "init", "adopt", "forget", "key")
+NODE_COLUMNS = ("name", "number", "phase", "present", "reason")
+ACTIONS = ("status", "nodes", "diff", "release", "releases", "pause", "resume", "stop", "init", "adopt", "forget", "key")
+# The actions whose subject is a release, and those whose subject is a node. The subject of `diff` is either.
+OF_RELEASE, OF_NODE = ("release", "pause", "resume", "stop", "diff"), ("forget", "diff")
 
 
 def fleet_arguments(parser: argparse.ArgumentParser) -> None:
     text = (
-        "show nodes and release (status, the default), release this server's configuration, list releases, pause, resume or stop one, "
-        "begin a group (init), join it (adopt), delete the report of a node that is gone (forget), or print a new key"
+        "show nodes and release (status, the default), list nodes, show how a node or a release differs (diff), release this server's "
+        "configuration, list releases, pause, resume or stop one, begin a group (init), join it (adopt), delete the report of a node that "
+        "is gone (forget), or print a new key"
     )
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="status", help=text)
-    parser.add_argument("subject", nargs="?", help="number of the release to pause, resume, stop or release again; node to forget")
+    parser.add_argument("subject", nargs="?", help="number of the release, or 15..18 for diff; name of the node")
     parser.add_argument(
         "--from",
         dest="side",
@@ -54,6 +59,11 @@ def run_fleet(session: Session) -> int:
         case "releases":
             releases = session.client.get(f"{FLEET}/releases")
             session.show(releases, lambda rows: output.table_of_members(RELEASE_COLUMNS, rows, colours=session.colours))
+        case "nodes":
+            nodes = session.client.get(f"{FLEET}/nodes")
+            session.show(nodes, lambda rows: output.table_of_members(NODE_COLUMNS, rows, colours=session.colours))
+        case "diff":
+            _show_difference(session, _required_subject(session, "number of a release, as in 18 or 15..18, or name of a node"))
         case "release":
             return _release(session)
         case "init":
@@ -68,6 +78,20 @@ def run_fleet(session: Session) -> int:
             number = quote_name(_required_subject(session, "number of a release"))
             session.show(session.client.request("POST", f"{FLEET}/releases/{number}/{action}").json(), release_line)
     return OK
+
+
+def _show_difference(session: Session, subject: str) -> None:
+    """Show how a node differs from the current release, or a release from an earlier one. A subject of digits is a release."""
+    if numbers := re.fullmatch(r"(?:(\d+)\.\.)?(\d+)", subject):
+        found = session.client.get(f"{FLEET}/releases/{numbers[2]}/diff", {"from": numbers[1]})
+    else:
+        found = session.client.get(f"{FLEET}/nodes/{quote_name(subject)}", {"diff": "true"})["difference"]
+    lines = [f"{file['change']}: {file['store']}/{file['name']}" for file in found["files"]] + found["diff"].splitlines()
+    session.show(found, lambda _: output.difference_text(lines, colours=session.colours))
+    if not lines:
+        session.note(f"no difference from release {found['from']}")
+    if found["truncated"]:
+        session.note("the difference is longer, and was cut")
 
 
 def _required_subject(session: Session, what: str) -> str:

@@ -8,8 +8,10 @@ from dataplaneapi.api.conventions import duration, present, timestamp
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.features.fleet.feature import FleetFeature, head_as_dict, release_as_dict
-from haproxy_native.errors import Unusable
+from haproxy_native.access.rights import ALL, READ, Rights
+from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.features.confirmations.guard import read_guard
+from haproxy_native.features.fleet.differences import Difference, FleetDifferences, find_release
 from haproxy_native.features.fleet.group import FleetConflict
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.requests import FleetRequests, Proposal
@@ -34,8 +36,7 @@ async def read(call: ReadCall) -> Response:
     nodes, store = [node | {"present": True}], dict[str, Any]()
     try:
         head, _ = await member.group.head()
-        reports, there = await member.group.reports(), await member.group.present()
-        nodes = [_report_as_dict(name, report) | {"present": name in there} for name, report in sorted(reports.items())]
+        nodes = await _nodes(member)
         # The store may answer while this node takes no part, because another one has its name.
         store = present({"up": True, "error": member.store_state.error or None, **await member.group.facts()})
     except Unusable as error:
@@ -57,6 +58,46 @@ async def read_list(call: ReadCall) -> Response:
     head, _ = await _member(call).group.head()
     former = [release_as_dict(each) for each in reversed(head.past)] if head else []
     return json_response(200, [head_as_dict(head), *former] if head else [])
+
+
+async def read_release(call: ReadCall) -> Response:
+    head, _ = await _member(call).group.head()
+    release = find_release(head, int(call.path.number))
+    return json_response(200, head_as_dict(head) if head and release is head.release else release_as_dict(release))
+
+
+async def read_release_diff(call: ReadCall) -> Response:
+    since = int(call.query.from_) if call.query.from_ else None
+    release, found = await FleetDifferences(_member(call).group).between_releases(int(call.path.number), since)
+    return json_response(200, _difference_as_dict(found) | {"to": release.number})
+
+
+async def read_nodes(call: ReadCall) -> Response:
+    return json_response(200, await _nodes(_member(call)))
+
+
+async def read_node(call: ReadCall) -> Response:
+    member, name = _member(call), call.path.name
+    shown = next((node for node in await _nodes(member) if node["name"] == name), None)
+    if shown is None:
+        raise NotFound(f"the group has no node {name}")
+    if call.query.diff:
+        if isinstance(call.author.rights, Rights):
+            # The difference may show any line of haproxy.cfg.
+            call.author.rights.require(READ, ALL)
+        shown["difference"] = _difference_as_dict(await _difference_of_node(member, name, shown.get("bundle", "")))
+    return json_response(200, shown)
+
+
+async def _difference_of_node(member: FleetMember, name: str, bundle: str) -> Difference:
+    head, _ = await member.group.head()
+    if head is None:
+        raise FleetConflict("the group has no release to compare with")
+    differences = FleetDifferences(member.group)
+    if name != member.name:
+        return await differences.of_another_node(name, bundle, head)
+    bundles = member.node.bundles
+    return await differences.from_release(head.release, await bundles.read(), bundles.kinds, name)
 
 
 async def init(call: JsonCall) -> Response:
@@ -106,6 +147,17 @@ async def forget(call: JsonCall) -> Response:
         raise FleetConflict(f"{member.name} is this node")
     await _requests(call).forget(call.path.name)
     return empty(204)
+
+
+async def _nodes(member: FleetMember) -> list[dict[str, Any]]:
+    """Return the nodes that have reported, by name, in the form of the API. Raises Unusable."""
+    reports, there = await member.group.reports(), await member.group.present()
+    return [_report_as_dict(name, report) | {"present": name in there} for name, report in sorted(reports.items())]
+
+
+def _difference_as_dict(found: Difference) -> dict[str, Any]:
+    shown = found.as_dict()
+    return {"from": shown.pop("since"), **shown}
 
 
 def _own_report(member: FleetMember) -> dict[str, Any]:

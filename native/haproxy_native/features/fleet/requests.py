@@ -13,6 +13,7 @@ from haproxy_native.errors import BadRequest, NotFound
 from haproxy_native.features.confirmations.guard import Guard
 from haproxy_native.features.fleet import release as machine
 from haproxy_native.features.fleet.bundle import LARGEST
+from haproxy_native.features.fleet.differences import find_release
 from haproxy_native.features.fleet.group import FleetConflict, new_id
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.release import DONE, GOOD, HELD, PAUSED, ROLLING, Head, Release
@@ -119,9 +120,7 @@ class FleetRequests:
         if not proposal.former:
             release = await self._upload(number, by, proposal.message)
             return replace(release, origin="") if proposal.dry_run else release
-        former = next((each for each in reversed(head.chain) if each.number == proposal.former), None)
-        if former is None:
-            raise FleetConflict(f"there is no release {proposal.former} among the last {machine.PAST}")
+        former = find_release(head, proposal.former)
         made = {"number": number, "id": new_id(), "author": by.name, "message": proposal.message, "made": time.time()}
         return Release(**asdict(former) | made | {"origin": "", "reverts": 0})
 
