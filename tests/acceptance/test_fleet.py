@@ -223,6 +223,36 @@ def test_two_releases_are_compared(shared: Fleet, tmp_path: Path) -> None:
     assert f"-  server a 127.0.0.1:1 weight {weight}" in ctl.output("fleet", "diff", f"{first}..{first + 2}")
 
 
+def test_a_person_holds_a_node_and_has_it_follow_again(shared: Fleet, tmp_path: Path) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first, weight, ctl = number(lb1), lb2.weight(), Ctl(lb2.port, tmp_path)
+    path = f"{FLEET}/nodes/lb2"
+    elsewhere = lb1.post(f"{path}/hold")
+    assert elsewhere.status_code == 409 and "only lb2 itself" in elsewhere.json()["message"]
+    assert lb2.post(f"{path}/follow").status_code == 200, "it follows already"
+    assert "lb2 is held: held by admin: on trial" in ctl.output("fleet", "hold", "lb2", "-m", "on trial")
+    until(lambda: {node["name"]: node.get("reason") for node in lb1.fleet()["nodes"]}["lb2"] == "held by admin: on trial")
+    assert lb2.get(f"{FLEET}/health").status_code == 503
+    assert lb2.release().status_code == lb2.put_server("a", {"weight": 46}).status_code == 409
+    lb1.set_weight(47)
+    made = lb1.release()
+    assert made.status_code == 202 and made.json()["stages"] == [["lb3"]] and made.json()["left_out"] == ["lb2"]
+    until(lambda: lb3.is_done(first + 1))
+    lb2.kill()
+    lb2.start()
+    until(lambda: lb1.difference("lb2").get("diff", "").count(" weight ") == 2)
+    assert (lb2.phase(), lb2.weight()) == ("held", weight), "it holds after a restart, too"
+    assert ctl("fleet", "follow", "lb2").returncode == 0
+    shared.all(first + 1, "47")
+    lb1.set_weight(48)
+    assert lb1.release(bake="1h").status_code == 202
+    until(lambda: lb2.phase() == "baking")
+    refused = lb2.post(f"{path}/hold")
+    assert refused.status_code == 409 and "lb2 is in one of its stages" in refused.json()["message"]
+    assert lb1.post(f"{FLEET}/releases/{first + 2}/stop").status_code == 200
+    shared.all(first + 3, "47")
+
+
 def test_a_node_killed_in_its_bake_goes_on(shared: Fleet) -> None:
     lb1, lb2, _ = shared.nodes
     first = number(lb1)

@@ -20,16 +20,16 @@ PAUSE = 0.5
 RELEASE_COLUMNS = ("number", "made", "author", "reverts", "message")
 SECRET_BYTES = 32
 NODE_COLUMNS = ("name", "number", "phase", "present", "reason")
-ACTIONS = ("status", "nodes", "diff", "release", "releases", "pause", "resume", "stop", "init", "adopt", "forget", "key")
+ACTIONS = ("status", "nodes", "diff", "release", "releases", "pause", "resume", "stop", "init", "adopt", "hold", "follow", "forget", "key")
 # The actions whose subject is a release, and those whose subject is a node. The subject of `diff` is either.
-OF_RELEASE, OF_NODE = ("release", "pause", "resume", "stop", "diff"), ("forget", "diff")
+OF_RELEASE, OF_NODE = ("release", "pause", "resume", "stop", "diff"), ("hold", "follow", "forget", "diff")
 
 
 def fleet_arguments(parser: argparse.ArgumentParser) -> None:
     text = (
         "show nodes and release (status, the default), list nodes, show how a node or a release differs (diff), release this server's "
-        "configuration, list releases, pause, resume or stop one, begin a group (init), join it (adopt), delete the report of a node that "
-        "is gone (forget), or print a new key"
+        "configuration, list releases, pause, resume or stop one, begin a group (init), join it (adopt), keep this server's node out of "
+        "releases (hold) and take it back (follow), delete the report of a node that is gone (forget), or print a new key"
     )
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="status", help=text)
     parser.add_argument("subject", nargs="?", help="number of the release, or 15..18 for diff; name of the node")
@@ -70,6 +70,10 @@ def run_fleet(session: Session) -> int:
             session.show(session.client.request("POST", f"{FLEET}/init").json(), release_line)
         case "adopt":
             session.show(session.client.request("POST", f"{FLEET}/adopt", None, {"from": given.side}).json(), release_line)
+        case "hold" | "follow" as action:
+            node = quote_name(_required_subject(session, "name of the node"))
+            headers = session.message_header()
+            session.show(session.client.request("POST", f"{FLEET}/nodes/{node}/{action}", **headers).json(), node_line)
         case "forget":
             session.client.request("DELETE", f"{FLEET}/nodes/{quote_name(_required_subject(session, 'name of a node'))}")
         case "key":
@@ -138,6 +142,10 @@ def _await_release(session: Session, number: int, seconds: float) -> int:
 
 def release_line(release: dict[str, Any]) -> str:
     return f"release {release['number']} is {release['state']}\n"
+
+
+def node_line(node: dict[str, Any]) -> str:
+    return f"{node['name']} is {node['phase']}{': ' if node.get('reason') else ''}{node.get('reason', '')}\n"
 
 
 def fleet_text(fleet: dict[str, Any], *, colours: bool) -> str:

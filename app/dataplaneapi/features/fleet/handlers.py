@@ -141,6 +141,25 @@ async def _steer(call: Call, to: str) -> Response:
     return json_response(200, head_as_dict(await _requests(call).steer(int(call.path.number), to, call.author)))
 
 
+async def hold(call: JsonCall) -> Response:
+    member = _named_member(call)
+    await FleetRequests(member).hold(call.author)
+    return json_response(200, _own_report(member))
+
+
+async def follow(call: JsonCall) -> Response:
+    member = _named_member(call)
+    await FleetRequests(member).follow()
+    return json_response(200, _own_report(member))
+
+
+def _named_member(call: Call) -> FleetMember:
+    """Return this node. Raises FleetConflict if the path names another one."""
+    if (member := _member(call)).name != call.path.name:
+        raise FleetConflict(f"this node is {member.name}; only {call.path.name} itself can do this, so make the call there")
+    return member
+
+
 async def forget(call: JsonCall) -> Response:
     member = _member(call)
     if call.path.name == member.name:

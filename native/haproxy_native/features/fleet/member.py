@@ -101,6 +101,8 @@ class FleetMember(Observer):
             since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.store_state.since))
             text = f"the store of the fleet has not answered since {since}: {error}"
             raise StoreAway(f"{text}; the setting local_changes: drift accepts changes nevertheless")
+        if state.held and state.held == state.kept:
+            raise FleetConflict(f"this node is {state.kept}; have it follow again, or set local_changes: drift")
         if state.held:
             raise FleetConflict(f"this node holds: {state.held}; adopt the release of the store, or the configuration of this node")
 

@@ -18,6 +18,8 @@ node got from the fleet. The rules of a node:
   chain does not include that release, the store was restored, wiped or manipulated. The node then holds: it changes nothing until the
   chain includes the release again, or a person adopts the text of the store or of the node.
 - *The phase.* A node does not retry a release that it has applied or refused.
+- *A person's hold* (`kept`). The node then holds as well, until a person has it follow again. If its stage in a release begins
+  nevertheless, since the release was proposed at the same moment, the stage ends at its deadline and the release is rolled back.
 - *The text.* If the node's text is not `applied`, the text was edited by hand. The node then refuses a release if it is in a stage of the
   release, and otherwise becomes DRIFTED. `force` overwrites an edit, once. On the node that proposed a release, the edited text counts as
   `applied`.
@@ -154,6 +156,8 @@ class NodeState:
     confirmation: str = ""
     # Why the node holds; empty if it does not.
     held: str = ""
+    # Why a person keeps the node out of releases; empty if nobody does.
+    kept: str = ""
 
     @property
     def report(self) -> Report:
@@ -200,7 +204,7 @@ def hold_reason(head: Head | None, node: NodeState) -> str:
 def decide(head: Head | None, node: NodeState, name: str, text: str) -> tuple[NodeState, str]:
     """Return the new state of a node, and its action. `head` is the head in the store, `text` the digest of the node's present text."""
     former = node.head
-    if (why := hold_reason(head, node)) or head is None or former is None:
+    if (why := hold_reason(head, node) or node.kept) or head is None or former is None:
         return replace(node, held=why), NOTHING
     node, release, seen = replace(node, held=""), head.release, former.release
     if node.confirmation:

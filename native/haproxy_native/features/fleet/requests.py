@@ -1,8 +1,11 @@
-"""`FleetRequests`: what people request of a fleet: begin a group, join a group, release, pause, resume, stop, and forget a node.
+"""`FleetRequests`: what people request of a fleet: begin or join a group, release, pause, resume, stop, and hold, follow or forget a node.
 
 Each request reads the head, computes the next head, and replaces the head if nobody else has done so in between. A request therefore takes
 effect completely or not at all, and a kill before the replacement has changed nothing. Only `init` and `adopt` also change this node, after
 they have replaced the head. A kill in between leaves a node that holds; the person then repeats the request as `adopt`.
+
+`hold` and `follow` change the state of this node on disk, and nothing else. A person calls them on the node that is to be held, because
+only the node itself writes its state.
 """
 
 import time
@@ -84,6 +87,8 @@ class FleetRequests:
         """
         async with self._member.at_rest():
             head, version = await self._followed()
+            if kept := self._node.state.kept:
+                raise FleetConflict(f"this node is {kept}; have it follow again, or release from another node")
             if head.state != DONE:
                 raise FleetConflict(f"release {head.release.number} by {head.release.author} is {head.state}, at gate {head.gate}")
             release = await self._proposed_release(head, proposal, by)
@@ -136,6 +141,27 @@ class FleetRequests:
                 made = replace(head, state=PAUSED if to == "paused" else ROLLING)
             await self._group.swap(made, version, head)
         return made
+
+    async def hold(self, by: Author) -> None:
+        """Keep this node out of releases until `follow` or `adopt`. This works while the store does not answer."""
+        async with self._member.at_rest():
+            state = self._node.state
+            if (head := state.head) is None:
+                raise FleetConflict("this node has not joined the group, so it takes part in no release")
+            if state.confirmation or (head.state != DONE and self._member.name in head.staged_nodes):
+                text = f"release {head.release.number} is {head.state}, and {self._member.name} is in one of its stages"
+                raise FleetConflict(f"{text}; stop the release, or try again when it is done")
+            kept = f"held by {by.name}" + (f": {by.message}" if by.message else "")
+            held = kept if state.held == state.kept else state.held
+            await self._node.store_state(replace(state, kept=kept, held=held))
+
+    async def follow(self) -> None:
+        """End the hold that a person has begun. The next turn brings the newest release, unless this node was edited by hand."""
+        async with self._member.at_rest():
+            state = self._node.state
+            if state.held and not state.kept:
+                raise FleetConflict(f"this node holds: {state.held}; adopt the release of the store, or the configuration of this node")
+            await self._node.store_state(replace(state, kept="", held="" if state.held == state.kept else state.held))
 
     async def forget(self, name: str) -> None:
         """Delete the report of a node that is gone. Also raises NotFound."""
