@@ -253,6 +253,32 @@ def test_a_person_holds_a_node_and_has_it_follow_again(shared: Fleet, tmp_path: 
     shared.all(first + 3, "47")
 
 
+def test_a_release_copies_the_policy_of_the_group(shared: Fleet, tmp_path: Path) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first, weight, ctl, path = number(lb1), lb1.weight(), Ctl(lb3.port, tmp_path), f"{FLEET}/policy"
+    built_in = {"stages": ["1", "25%", "100%"], "bake": "60s", "deadline": "600s"}
+    assert lb1.get(path).json() == built_in
+    wrong = {"stages": ["half"], "guard": {"mistakes": 1}, "bake": "long", "deadline": "0s"}
+    for member, value in wrong.items():
+        refused = lb1.put(path, {member: value})
+        assert 400 <= refused.status_code < 500 and member in refused.json()["message"], refused.text
+    ctl.output("fleet", "policy", "stages=100%", "bake=1h", "guard=ready")
+    assert lb1.get(path).json() == {"stages": ["100%"], "guard": {"ready": True, "min_requests": 50}, "bake": "3600s", "deadline": "600s"}
+    assert "mistakes" in ctl.refusal(2, "fleet", "policy", "mistakes=1")
+    assert "bake=\n" in ctl.output("completion", "--words", "fleet", "policy", "b")
+    lb1.set_weight(49)
+    made = lb1.post(f"{FLEET}/releases", {"deadline": "20m"}).json()
+    assert (made["stages"], made["bake"], made["deadline"], made["guard"]["ready"]) == ([["lb2", "lb3"]], 3600, 1200, True)
+    ctl.output("fleet", "policy", "bake=0s", "guard=")
+    until(lambda: lb2.phase() == lb3.phase() == "baking")
+    assert lb1.fleet()["release"]["bake"] == 3600, "the release that is under way keeps its own values"
+    assert lb1.post(f"{FLEET}/releases/{first + 1}/stop").status_code == 200
+    shared.all(first + 2, weight)
+    # A release that is rolled back keeps the policy.
+    assert lb2.get(path).json() == {"stages": ["100%"], "bake": "0s", "deadline": "600s"}
+    assert lb2.put(path, {}).json() == built_in
+
+
 def test_a_node_killed_in_its_bake_goes_on(shared: Fleet) -> None:
     lb1, lb2, _ = shared.nodes
     first = number(lb1)
@@ -306,6 +332,7 @@ def test_a_store_set_back_to_an_old_copy_has_all_hold_until_one_is_adopted(fleet
     fleet.etcd.start()
     # The node refuses changes until it has noticed that the store is back.
     until(lambda: lb1.put_server("a", {"weight": 61}).status_code == 200)
+    until(lambda: lb1.put(f"{FLEET}/policy", {"bake": "5m"}).status_code == 200)
     until(lambda: lb1.release().status_code == 202)
     fleet.all(2, "61")
     fleet.etcd.stop()
@@ -318,6 +345,7 @@ def test_a_store_set_back_to_an_old_copy_has_all_hold_until_one_is_adopted(fleet
     assert lb1.release().status_code == 409
     assert lb3.adopt("node").json()["number"] == 3
     fleet.all(3, "61")
+    assert lb2.get(f"{FLEET}/policy").json()["bake"] == "300s", "the nodes have the policy, too"
 
 
 def test_a_wiped_store_is_filled_from_a_node(fleet: Fleet) -> None:

@@ -1,6 +1,8 @@
 """The operations on the fleet."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
@@ -11,9 +13,11 @@ from dataplaneapi.features.fleet.feature import FleetFeature, head_as_dict, rele
 from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.features.confirmations.guard import read_guard
+from haproxy_native.features.fleet import release as machine
 from haproxy_native.features.fleet.differences import Difference, FleetDifferences, find_release
 from haproxy_native.features.fleet.group import FleetConflict
 from haproxy_native.features.fleet.member import FleetMember
+from haproxy_native.features.fleet.release import Policy
 from haproxy_native.features.fleet.requests import FleetRequests, Proposal
 
 # The maximum of bake and deadline together, in seconds: a confirmation may not last longer.
@@ -112,17 +116,50 @@ async def adopt(call: JsonCall) -> Response:
 async def create(call: JsonCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
     body = call.body
-    given = {name: body[name] for name in ("message", "stages", "force", "dry_run") if name in body}
-    given |= {name: duration(name, body[name]) for name in ("bake", "deadline") if name in body}
-    try:
-        guard = read_guard(json.dumps(body["guard"])) if "guard" in body else None
-    except ValueError as error:
-        raise ApiError(422, f"guard in body: {error}") from None
-    proposal = Proposal(**given, guard=guard, former=body.get("release", 0))
-    if not 1 <= proposal.deadline <= proposal.deadline + proposal.bake <= LONGEST:
-        raise ApiError(422, "deadline in body must be at least 1s, and together with bake at most 24h")
+    policy = _read_policy(body, await _requests(call).policy())
+    given = {name: body[name] for name in ("message", "force", "dry_run") if name in body}
+    proposal = Proposal(policy, **given, former=body.get("release", 0))
     head, left_out = await _requests(call).propose(proposal, call.author)
     return json_response(202, head_as_dict(head) | {"left_out": left_out})
+
+
+async def read_policy(call: ReadCall) -> Response:
+    return json_response(200, _policy_as_dict(await _requests(call).policy()))
+
+
+async def replace_policy(call: JsonCall) -> Response:
+    policy = _read_policy(call.body, Policy())
+    await _requests(call).replace_policy(policy)
+    return json_response(200, _policy_as_dict(policy))
+
+
+def _read_policy(body: Mapping[str, Any], defaults: Policy) -> Policy:
+    """Return the policy in a body, with the defaults for missing members. Raises ApiError."""
+    given: dict[str, Any] = {name: duration(name, body[name]) for name in ("bake", "deadline") if name in body}
+    member = "stages"
+    try:
+        if "stages" in body:
+            machine.split_into_stages((), body["stages"])
+            given["stages"] = body["stages"]
+        member = "guard"
+        if "guard" in body:
+            given["guard"] = asdict(read_guard(json.dumps(body["guard"])))
+    except ValueError as error:
+        raise ApiError(422, f"{member} in body: {error}") from None
+    policy = replace(defaults, **given)
+    if not 1 <= policy.deadline <= policy.deadline + policy.bake <= LONGEST:
+        raise ApiError(422, "deadline in body must be at least 1s, and together with bake at most 24h")
+    return policy
+
+
+def _policy_as_dict(policy: Policy) -> dict[str, Any]:
+    shown = {
+        "stages": [str(stage) for stage in policy.stages],
+        "guard": policy.guard and present(dict(policy.guard)),
+        "bake": f"{policy.bake:g}s",
+        "deadline": f"{policy.deadline:g}s",
+    }
+    return present(shown)
 
 
 async def pause(call: JsonCall) -> Response:

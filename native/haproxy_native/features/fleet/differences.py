@@ -57,8 +57,8 @@ class Difference:
 
 def difference(release: Release, old: Contents, new: Contents, label: str) -> Difference:
     """Return the difference from the contents of a release to other contents. `label` names those in the diff. Blocks."""
-    texts = (text.decode("utf-8", "replace") for text in (old[0], new[0]))
-    diff = difference_of_texts(*texts, "haproxy.cfg", (f"release {release.number}", label))
+    before, after = (text.decode("utf-8", "replace") for text in (old[0], new[0]))
+    diff = difference_of_texts(before, after, "haproxy.cfg", (f"release {release.number}", label))
     shown = diff if len(diff) <= LONGEST else diff[: diff.rfind("\n", 0, LONGEST) + 1]
     files = []
     for key in sorted({*old[1], *new[1]}):

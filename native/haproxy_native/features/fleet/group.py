@@ -117,8 +117,9 @@ class FleetGroup:
     async def drift(self, name: str) -> dict[str, Any] | None:
         """Return the members `bundle` and `difference` that a node has stored; None if there are none."""
         key = self._store_key(f"drift/{name}")
-        entry = await self._store.read(key)
-        return entry and json.loads(self._keyring.decrypt(key, entry.value))
+        if (entry := await self._store.read(key)) is None:
+            return None
+        return dict(json.loads(self._keyring.decrypt(key, entry.value)))
 
     async def write_drift(self, name: str, bundle: str, difference: Mapping[str, Any]) -> None:
         """Store how the bundle of a node, with the digest `bundle`, differs from the current release."""

@@ -9,17 +9,15 @@ only the node itself writes its state.
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from haproxy_native.errors import BadRequest, NotFound
-from haproxy_native.features.confirmations.guard import Guard
 from haproxy_native.features.fleet import release as machine
 from haproxy_native.features.fleet.bundle import LARGEST
 from haproxy_native.features.fleet.differences import find_release
 from haproxy_native.features.fleet.group import FleetConflict, new_id
 from haproxy_native.features.fleet.member import FleetMember
-from haproxy_native.features.fleet.release import DONE, GOOD, HELD, PAUSED, ROLLING, Head, Release
+from haproxy_native.features.fleet.release import DONE, GOOD, HELD, PAUSED, ROLLING, Head, Policy, Release
 from haproxy_native.features.fleet.store import TooLarge
 from haproxy_native.request_context import Author
 
@@ -31,12 +29,8 @@ STATES = {"paused": (ROLLING,), "resumed": (PAUSED,), "stopped": (ROLLING, PAUSE
 class Proposal:
     """A person's request for a release."""
 
+    policy: Policy
     message: str = ""
-    stages: Sequence[int | str] = machine.STAGES
-    guard: Guard | None = None
-    # Seconds.
-    bake: float = 60.0
-    deadline: float = 600.0
     force: bool = False
     dry_run: bool = False
     # The number of a former release whose text is released again; 0 for the text of this node.
@@ -101,7 +95,9 @@ class FleetRequests:
             reports, present = await self._group.reports(), await self._group.present()
             able = sorted(name for name in present if name in reports and reports[name]["phase"] != HELD)
             try:
-                stages = machine.split_into_stages([name for name in able if name != self._member.name or not has_it], proposal.stages)
+                stages = machine.split_into_stages(
+                    [name for name in able if name != self._member.name or not has_it], proposal.policy.stages
+                )
             except ValueError as error:
                 raise BadRequest(str(error)) from None
             if not stages and len(reports) > 1 and not proposal.force:
@@ -110,9 +106,9 @@ class FleetRequests:
                 head,
                 release,
                 stages=stages,
-                guard=asdict(proposal.guard) if proposal.guard else None,
-                bake=proposal.bake,
-                deadline=proposal.deadline,
+                guard=proposal.policy.guard,
+                bake=proposal.policy.bake,
+                deadline=proposal.policy.deadline,
                 force=proposal.force,
                 dry_run=proposal.dry_run,
             )
@@ -141,6 +137,17 @@ class FleetRequests:
                 made = replace(head, state=PAUSED if to == "paused" else ROLLING)
             await self._group.swap(made, version, head)
         return made
+
+    async def policy(self) -> Policy:
+        """Return the defaults of the group."""
+        head, _ = await self._followed()
+        return head.policy
+
+    async def replace_policy(self, policy: Policy) -> None:
+        """Replace the defaults of the group. A release that is under way keeps its own values."""
+        async with self._member.at_rest():
+            head, version = await self._followed()
+            await self._group.swap(replace(head, policy=policy), version, head)
 
     async def hold(self, by: Author) -> None:
         """Keep this node out of releases until `follow` or `adopt`. This works while the store does not answer."""
