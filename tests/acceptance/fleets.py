@@ -46,11 +46,25 @@ class Node(Quick):
         with self.file.open("w") as file:
             YAML().dump(content, file)
 
+    def add_users(self, roles: Mapping[str, Any]) -> None:
+        """Add roles, and for each a user with the same name and password. They take effect at the next start."""
+        content = YAML().load(self.file)
+        for user in (api := content["dataplaneapi"])["user"]:
+            user["role"] = "admin"
+        api["user"] += [{"name": name, "password": name, "insecure": True, "role": name} for name in roles]
+        api["roles"] = dict(roles)
+        with self.file.open("w") as file:
+            YAML().dump(content, file)
+
     def fleet(self) -> dict[str, Any]:
         return dict(self.get(FLEET).json())
 
     def phase(self) -> str:
         return str(self.get(f"{FLEET}/health").json()["phase"])
+
+    def difference(self, name: str) -> dict[str, Any]:
+        """Return how a node differs from the release; nothing while the node has not stored that yet."""
+        return dict(self.get(f"{FLEET}/nodes/{name}", diff=True).json().get("difference", {}))
 
     def weight(self) -> str:
         """Return the weight of the server `a` in the worker; '' while HAProxy does not answer because it reloads."""

@@ -159,6 +159,127 @@ def test_what_was_edited_by_hand_is_never_overwritten_unasked(shared: Fleet) -> 
     shared.all(first + 3, "33")
 
 
+def test_each_node_shows_how_another_one_differs(shared: Fleet, tmp_path: Path) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first, weight, ctl = number(lb1), lb1.weight(), Ctl(lb1.port, tmp_path)
+    assert lb1.difference("lb3") == {"from": first, "diff": "", "truncated": False, "files": []}
+    lb3.set_weight(35)
+    for node in (lb1, lb3):
+        until(lambda node=node: "+  server a 127.0.0.1:1 weight 35\n" in node.difference("lb3").get("diff", ""))
+    diff = lb1.difference("lb3")["diff"]
+    assert diff.startswith(f"--- haproxy.cfg (release {first})\n+++ haproxy.cfg (lb3)\n")
+    assert f"-  server a 127.0.0.1:1 weight {weight}\n" in diff
+    assert "difference" not in lb1.get(f"{FLEET}/nodes/lb3").json() and lb1.get(f"{FLEET}/nodes/lb9").status_code == 404
+    phases = {node["name"]: node["phase"] for node in lb2.get(f"{FLEET}/nodes").json()}
+    assert phases == {"lb1": "good", "lb2": "good", "lb3": "drifted"}
+    assert "weight 35" in ctl.output("fleet", "diff", "lb3") and "drifted" in ctl.output("fleet", "nodes")
+    assert "lb3\n" in ctl.output("completion", "--words", "fleet", "diff", "l")
+    assert lb3.adopt("store").status_code == 200
+    until(lambda: lb1.difference("lb3").get("diff") == "")
+
+
+def test_a_difference_needs_permission_and_hides_secrets(shared: Fleet) -> None:
+    """Callers that may read the fleet alone see no line of the configuration, and callers without `secrets` see no secret."""
+    lb1, _, lb3 = shared.nodes
+    former, first, path = lb1.file.read_text(), number(lb1), f"{FLEET}/nodes/lb3"
+    lb1.stop()
+    lb1.add_users({"reader": [{"objects": "**", "may": ["read"]}], "fleet": [{"objects": "fleet/*", "may": ["read"]}]})
+    lb1.start()
+    lb3.haproxy.file.write_text(lb3.text().replace("  bind unix@web.sock\n", "  bind unix@web.sock\n  stats auth ann:verysecret\n"))
+    until(lambda: "verysecret" in lb1.difference("lb3").get("diff", ""))
+    reader, fleet = ("reader", "reader"), ("fleet", "fleet")
+    masked = lb1.client.get(path, params={"diff": "true"}, auth=reader).json()["difference"]["diff"]
+    assert "+  stats auth <masked>\n" in masked.replace("ann:", "") and "verysecret" not in masked
+    assert lb1.client.get(path, auth=fleet).status_code == 200
+    refused = lb1.client.get(path, params={"diff": "true"}, auth=fleet)
+    assert refused.status_code == 403 and "verysecret" not in refused.text
+    assert lb1.client.get(f"{FLEET}/releases/{first}/diff", auth=fleet).status_code == 403
+    assert lb1.client.get(f"{FLEET}/releases/{first}", auth=fleet).status_code == 200
+    assert lb3.adopt("store").status_code == 200
+    lb1.stop()
+    lb1.file.write_text(former)
+    lb1.start()
+
+
+def test_two_releases_are_compared(shared: Fleet, tmp_path: Path) -> None:
+    lb1, lb2, _ = shared.nodes
+    first, weight, ctl = number(lb1), lb1.weight(), Ctl(lb2.port, tmp_path)
+    for step in (36, 37):
+        lb1.set_weight(step)
+        until(lambda: lb1.release().status_code == 202)
+        shared.all(number(lb1), str(step))
+    assert lb2.get(f"{FLEET}/releases/{first + 1}").json()["number"] == first + 1
+    assert lb2.get(f"{FLEET}/releases/{first + 2}").json()["state"] == "done"
+    assert lb2.get(f"{FLEET}/releases/9999").status_code == lb2.get(f"{FLEET}/releases/9999/diff").status_code == 404
+    path = f"{FLEET}/releases/{first + 2}/diff"
+    found = lb2.get(path).json()
+    assert (found["from"], found["to"], found["files"]) == (first + 1, first + 2, [])
+    assert "-  server a 127.0.0.1:1 weight 36\n+  server a 127.0.0.1:1 weight 37\n" in found["diff"]
+    assert f"-  server a 127.0.0.1:1 weight {weight}\n" in lb2.get(path, **{"from": first}).json()["diff"]
+    assert lb2.get(path, **{"from": 9999}).status_code == 404
+    refused = lb2.get(path, **{"from": "x"})
+    assert refused.status_code in (400, 422) and "from" in refused.text
+    assert lb2.get(f"{FLEET}/releases/1/diff").status_code == 400, "there is no release before it"
+    assert "weight 37" in ctl.output("fleet", "diff", str(first + 2))
+    assert f"-  server a 127.0.0.1:1 weight {weight}" in ctl.output("fleet", "diff", f"{first}..{first + 2}")
+
+
+def test_a_person_holds_a_node_and_has_it_follow_again(shared: Fleet, tmp_path: Path) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first, weight, ctl = number(lb1), lb2.weight(), Ctl(lb2.port, tmp_path)
+    path = f"{FLEET}/nodes/lb2"
+    elsewhere = lb1.post(f"{path}/hold")
+    assert elsewhere.status_code == 409 and "only lb2 itself" in elsewhere.json()["message"]
+    assert lb2.post(f"{path}/follow").status_code == 200, "it follows already"
+    assert "lb2 is held: held by admin: on trial" in ctl.output("fleet", "hold", "lb2", "-m", "on trial")
+    until(lambda: {node["name"]: node.get("reason") for node in lb1.fleet()["nodes"]}["lb2"] == "held by admin: on trial")
+    assert lb2.get(f"{FLEET}/health").status_code == 503
+    assert lb2.release().status_code == lb2.put_server("a", {"weight": 46}).status_code == 409
+    lb1.set_weight(47)
+    made = lb1.release()
+    assert made.status_code == 202 and made.json()["stages"] == [["lb3"]] and made.json()["left_out"] == ["lb2"]
+    until(lambda: lb3.is_done(first + 1))
+    lb2.kill()
+    lb2.start()
+    until(lambda: lb1.difference("lb2").get("diff", "").count(" weight ") == 2)
+    assert (lb2.phase(), lb2.weight()) == ("held", weight), "it holds after a restart, too"
+    assert ctl("fleet", "follow", "lb2").returncode == 0
+    shared.all(first + 1, "47")
+    lb1.set_weight(48)
+    assert lb1.release(bake="1h").status_code == 202
+    until(lambda: lb2.phase() == "baking")
+    refused = lb2.post(f"{path}/hold")
+    assert refused.status_code == 409 and "lb2 is in one of its stages" in refused.json()["message"]
+    assert lb1.post(f"{FLEET}/releases/{first + 2}/stop").status_code == 200
+    shared.all(first + 3, "47")
+
+
+def test_a_release_copies_the_policy_of_the_group(shared: Fleet, tmp_path: Path) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first, weight, ctl, path = number(lb1), lb1.weight(), Ctl(lb3.port, tmp_path), f"{FLEET}/policy"
+    built_in = {"stages": ["1", "25%", "100%"], "bake": "60s", "deadline": "600s"}
+    assert lb1.get(path).json() == built_in
+    wrong = {"stages": ["half"], "guard": {"mistakes": 1}, "bake": "long", "deadline": "0s"}
+    for member, value in wrong.items():
+        refused = lb1.put(path, {member: value})
+        assert 400 <= refused.status_code < 500 and member in refused.json()["message"], refused.text
+    ctl.output("fleet", "policy", "stages=100%", "bake=1h", "guard=ready")
+    assert lb1.get(path).json() == {"stages": ["100%"], "guard": {"ready": True, "min_requests": 50}, "bake": "3600s", "deadline": "600s"}
+    assert "mistakes" in ctl.refusal(2, "fleet", "policy", "mistakes=1")
+    assert "bake=\n" in ctl.output("completion", "--words", "fleet", "policy", "b")
+    lb1.set_weight(49)
+    made = lb1.post(f"{FLEET}/releases", {"deadline": "20m"}).json()
+    assert (made["stages"], made["bake"], made["deadline"], made["guard"]["ready"]) == ([["lb2", "lb3"]], 3600, 1200, True)
+    ctl.output("fleet", "policy", "bake=0s", "guard=")
+    until(lambda: lb2.phase() == lb3.phase() == "baking")
+    assert lb1.fleet()["release"]["bake"] == 3600, "the release that is under way keeps its own values"
+    assert lb1.post(f"{FLEET}/releases/{first + 1}/stop").status_code == 200
+    shared.all(first + 2, weight)
+    # A release that is rolled back keeps the policy.
+    assert lb2.get(path).json() == {"stages": ["100%"], "bake": "0s", "deadline": "600s"}
+    assert lb2.put(path, {}).json() == built_in
+
+
 def test_a_node_killed_in_its_bake_goes_on(shared: Fleet) -> None:
     lb1, lb2, _ = shared.nodes
     first = number(lb1)
@@ -212,6 +333,7 @@ def test_a_store_set_back_to_an_old_copy_has_all_hold_until_one_is_adopted(fleet
     fleet.etcd.start()
     # The node refuses changes until it has noticed that the store is back.
     until(lambda: lb1.put_server("a", {"weight": 61}).status_code == 200)
+    until(lambda: lb1.put(f"{FLEET}/policy", {"bake": "5m"}).status_code == 200)
     until(lambda: lb1.release().status_code == 202)
     fleet.all(2, "61")
     fleet.etcd.stop()
@@ -224,6 +346,7 @@ def test_a_store_set_back_to_an_old_copy_has_all_hold_until_one_is_adopted(fleet
     assert lb1.release().status_code == 409
     assert lb3.adopt("node").json()["number"] == 3
     fleet.all(3, "61")
+    assert lb2.get(f"{FLEET}/policy").json()["bake"] == "300s", "the nodes have the policy, too"
 
 
 def test_a_wiped_store_is_filled_from_a_node(fleet: Fleet) -> None:

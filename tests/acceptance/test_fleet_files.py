@@ -60,6 +60,10 @@ def test_a_release_brings_text_and_files_together_and_a_revert_takes_both_back(f
     assert lb1.release().status_code == 202
     are_all(fleet, first + 2, "maps_dir/hosts.map", b"a 2\n")
     assert lb2.version() == version, "the text is the same"
+    found = lb3.get(f"{FLEET}/releases/{first + 2}/diff").json()
+    assert (found["diff"], found["files"]) == ("", [{"store": "maps", "name": "hosts.map", "change": "changed"}])
+    found = lb3.get(f"{FLEET}/releases/{first + 1}/diff").json()
+    assert "+  errorfile 503" in found["diff"] and {file["change"] for file in found["files"]} == {"added"}
 
     assert lb1.release(release=first).status_code == 202
     are_all(fleet, first + 3, "maps_dir/hosts.map", None)
@@ -71,6 +75,8 @@ def test_a_file_edited_by_hand_is_not_overwritten(fleet: Fleet) -> None:
     first = number(lb1)
     assert upload(lb2, MAPS, "own.map", b"own 1\n").status_code in (201, 202)
     until(lambda: lb2.phase() == "drifted")
+    for node in fleet.nodes:
+        until(lambda node=node: node.difference("lb2").get("files") == [{"store": "maps", "name": "own.map", "change": "added"}])
     assert upload(lb1, MAPS, "other.map", b"other 1\n").status_code in (201, 202)
     assert lb1.release().status_code == 202
     until(lambda: number(lb1) == first + 2)

@@ -7,6 +7,7 @@ needs no class.
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from dataplaneapi.api.call import Call

@@ -137,6 +137,11 @@ class QueryValues(_Values):
         return value
 
     @property
+    def diff(self) -> bool:
+        value: bool = self._values.get("diff", False)
+        return value
+
+    @property
     def dry_run(self) -> bool:
         value: bool = self._values.get("dry_run", False)
         return value
@@ -182,8 +187,8 @@ class QueryValues(_Values):
         return value
 
     @property
-    def from_(self) -> str:
-        value: str = self._values.get("from", "")
+    def from_(self) -> int | str | None:
+        value: int | str | None = self._values.get("from")
         return value
 
     @property

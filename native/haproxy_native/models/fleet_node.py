@@ -5,6 +5,8 @@ from typing import Literal
 from haproxy_native.models import Model
 from pydantic import StrictBool, StrictInt, StrictStr
 
+from . import fleet_difference
+
 
 class FleetNode(Model):
     """What a node reports."""
@@ -21,3 +23,4 @@ class FleetNode(Model):
     """SHA-256 of the bundle of the node: its text without header, with the stored files that the fleet releases."""
     present: StrictBool | None = None
     """Whether the node is present; 15 seconds after its end it no longer is."""
+    difference: fleet_difference.FleetDifference | None = None

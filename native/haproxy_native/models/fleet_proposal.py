@@ -14,12 +14,12 @@ class FleetProposal(Model):
     message: Annotated[StrictStr | None, Field(max_length=200)] = None
     """Message for the history."""
     stages: list[StrictStr] | None = None
-    """How many nodes have the release after each stage, as numbers or percentages. The default is 1, 25%, 100%."""
+    """How many nodes have the release after each stage, as numbers or percentages."""
     guard: confirmation_guard.ConfirmationGuard | None = None
     bake: StrictStr | None = None
-    """How long each node is watched. The default is 60s."""
+    """How long each node is watched."""
     deadline: StrictStr | None = None
-    """How much longer a stage may take. The default is 10m."""
+    """How much longer a stage may take."""
     force: StrictBool | None = None
     """Overwrite edits by hand."""
     dry_run: StrictBool | None = None

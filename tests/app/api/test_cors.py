@@ -58,7 +58,7 @@ def test_other_answers() -> None:
     assert {bytes(name): value for name, value in cors.headers(bare_exchange(*ORIGIN.items()), ALLOWED)} == {
         b"Vary": b"Origin",
         b"Access-Control-Allow-Origin": PANEL.encode(),
-        b"Access-Control-Expose-Headers": b"Reload-Id, Configuration-Version, ETag, Idempotent-Replayed",
+        b"Access-Control-Expose-Headers": b"Reload-Id, Configuration-Version, ETag, Idempotent-Replayed, Fleet-Release",
         b"Access-Control-Allow-Credentials": b"true",
     }
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from dataplaneapi.ctl import contexts, main, objects
 from dataplaneapi.ctl.client import Client
+from dataplaneapi.ctl.commands.fleet import FLEET, OF_NODE, OF_RELEASE, POLICY
 from dataplaneapi.ctl.commands.get import name_of
 from dataplaneapi.ctl.failures import OK, Failure
 from dataplaneapi.ctl.kinds import AT_RUNTIME, COLLECTIONS, INDEXED, OTHERS, SINGLE
@@ -124,6 +125,11 @@ def _ask_server(session: Session, before: list[str], word: str) -> Iterable[str]
         return _names(client, parse_object(["map"]))
     if command == "cert" and more == ["delete"]:
         return _names(client, parse_object(["certificate"]))
+    if command == "fleet" and more[:1] == ["policy"]:
+        return [f"{name}=" for name in POLICY]
+    if command == "fleet" and len(more) == 1:
+        releases = [str(each["number"]) for each in client.get(f"{FLEET}/releases")] if more[0] in OF_RELEASE else []
+        return releases + ([each["name"] for each in client.get(f"{FLEET}/nodes")] if more[0] in OF_NODE else [])
     if command == "stats" and not more:
         return [name for kind in ("frontend", "backend", "listen") for name in _names(client, parse_object([kind]))]
     if command == "split" and not more:

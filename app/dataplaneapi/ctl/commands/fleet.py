@@ -1,13 +1,14 @@
-"""`ctl fleet`: show a fleet, release a configuration to it, and pause, resume or stop the release."""
+"""`ctl fleet`: show and compare the nodes of a fleet, release a configuration to it, and pause, resume or stop the release."""
 
 import argparse
 import base64
 import os
+import re
 import time
 from typing import Any
 
 from dataplaneapi.ctl import output
-from dataplaneapi.ctl.client import quote_name
+from dataplaneapi.ctl.client import JSON, quote_name
 from dataplaneapi.ctl.failures import FAILED, OK, PENDING, Failure
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
@@ -18,16 +19,39 @@ FLEET = f"{SIDECAR}/fleet"
 PAUSE = 0.5
 RELEASE_COLUMNS = ("number", "made", "author", "reverts", "message")
 SECRET_BYTES = 32
-ACTIONS = ("status", "release", "releases", "pause", "resume", "stop", "init", "adopt", "forget", "key")
+NODE_COLUMNS = ("name", "number", "phase", "present", "reason")
+ACTIONS = (
+    "status",
+    "nodes",
+    "diff",
+    "release",
+    "releases",
+    "pause",
+    "resume",
+    "stop",
+    "policy",
+    "init",
+    "adopt",
+    "hold",
+    "follow",
+    "forget",
+    "key",
+)
+POLICY = ("stages", "guard", "bake", "deadline")
+# The actions whose subject is a release, and those whose subject is a node. The subject of `diff` is either.
+OF_RELEASE, OF_NODE = ("release", "pause", "resume", "stop", "diff"), ("hold", "follow", "forget", "diff")
 
 
 def fleet_arguments(parser: argparse.ArgumentParser) -> None:
     text = (
-        "show nodes and release (status, the default), release this server's configuration, list releases, pause, resume or stop one, "
-        "begin a group (init), join it (adopt), delete the report of a node that is gone (forget), or print a new key"
+        "show nodes and release (status, the default), list nodes, show how a node or a release differs (diff), release this server's "
+        "configuration, list releases, pause, resume or stop one, show or set the defaults for releases (policy), begin a group (init), "
+        "join it (adopt), keep this server's node out of releases (hold) and take it back (follow), delete the report of a node that is "
+        "gone (forget), or print a new key"
     )
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="status", help=text)
-    parser.add_argument("subject", nargs="?", help="number of the release to pause, resume, stop or release again; node to forget")
+    text = "number of the release, or 15..18 for diff; name of the node; for policy, values such as stages=1,100%% bake=5m"
+    parser.add_argument("subject", nargs="*", help=text)
     parser.add_argument(
         "--from",
         dest="side",
@@ -35,10 +59,12 @@ def fleet_arguments(parser: argparse.ArgumentParser) -> None:
         default="store",
         help="what adopt follows: the release in the store (default), or the configuration of this node",
     )
-    parser.add_argument("--stages", metavar="STAGES", help="how many nodes have the release after each stage (default 1,25%%,100%%)")
+    parser.add_argument(
+        "--stages", metavar="STAGES", help="how many nodes have the release after each stage, as in 1,25%%,100%% (default: policy)"
+    )
     parser.add_argument("--guard", type=guard, metavar="GUARD", help="guard of each node, as in errors=2,ready,min_requests=50")
-    parser.add_argument("--bake", metavar="TIME", help="watch each node this long (default 60s)")
-    parser.add_argument("--deadline", metavar="TIME", help="roll the release back if a stage lasts longer, beyond --bake (default 10m)")
+    parser.add_argument("--bake", metavar="TIME", help="watch each node this long (default: policy)")
+    parser.add_argument("--deadline", metavar="TIME", help="roll the release back if a stage lasts longer, beyond --bake (default: policy)")
     parser.add_argument("--force", action="store_true", help="overwrite edits by hand")
     parser.add_argument("--dry-run", action="store_true", help="have all nodes check the release, and change none")
     text = "wait until all nodes have the release, or it was rolled back; without a time, as long as that takes"
@@ -54,12 +80,23 @@ def run_fleet(session: Session) -> int:
         case "releases":
             releases = session.client.get(f"{FLEET}/releases")
             session.show(releases, lambda rows: output.table_of_members(RELEASE_COLUMNS, rows, colours=session.colours))
+        case "nodes":
+            nodes = session.client.get(f"{FLEET}/nodes")
+            session.show(nodes, lambda rows: output.table_of_members(NODE_COLUMNS, rows, colours=session.colours))
+        case "diff":
+            _show_difference(session, _required_subject(session, "number of a release, as in 18 or 15..18, or name of a node"))
         case "release":
             return _release(session)
         case "init":
             session.show(session.client.request("POST", f"{FLEET}/init").json(), release_line)
         case "adopt":
             session.show(session.client.request("POST", f"{FLEET}/adopt", None, {"from": given.side}).json(), release_line)
+        case "hold" | "follow" as action:
+            node = quote_name(_required_subject(session, "name of the node"))
+            answer = session.client.request("POST", f"{FLEET}/nodes/{node}/{action}", None, None, JSON, **session.message_header())
+            session.show(answer.json(), node_line)
+        case "policy":
+            session.show_one(_policy(session))
         case "forget":
             session.client.request("DELETE", f"{FLEET}/nodes/{quote_name(_required_subject(session, 'name of a node'))}")
         case "key":
@@ -70,19 +107,53 @@ def run_fleet(session: Session) -> int:
     return OK
 
 
+def _show_difference(session: Session, subject: str) -> None:
+    """Show how a node differs from the current release, or a release from an earlier one. A subject of digits is a release."""
+    if numbers := re.fullmatch(r"(?:(\d+)\.\.)?(\d+)", subject):
+        found = session.client.get(f"{FLEET}/releases/{numbers[2]}/diff", {"from": numbers[1]})
+    else:
+        found = session.client.get(f"{FLEET}/nodes/{quote_name(subject)}", {"diff": "true"})["difference"]
+    lines = [f"{file['change']}: {file['store']}/{file['name']}" for file in found["files"]] + found["diff"].splitlines()
+    session.show(found, lambda _: output.difference_text(lines, colours=session.colours))
+    if not lines:
+        session.note(f"no difference from release {found['from']}")
+    if found["truncated"]:
+        session.note("the difference is longer, and was cut")
+
+
 def _required_subject(session: Session, what: str) -> str:
+    if len(session.given.subject) != 1:
+        raise Failure(f"{session.given.action} needs one argument, the {what}")
+    return str(session.given.subject[0])
+
+
+def _policy(session: Session) -> Any:
+    """Return the defaults of the group, after setting those that are given. An empty value restores the built-in default."""
+    policy = session.client.get(f"{FLEET}/policy")
     if not session.given.subject:
-        raise Failure(f"{session.given.action} needs the {what}")
-    return str(session.given.subject)
+        return policy
+    for word in session.given.subject:
+        name, equals, value = word.partition("=")
+        if not equals or name not in POLICY:
+            raise Failure(f"{word} is not a default for releases; expected {', '.join(f'{each}=' for each in POLICY)}")
+        if not value:
+            policy.pop(name, None)
+            continue
+        try:
+            policy[name] = value.split(",") if name == "stages" else guard(value) if name == "guard" else value
+        except argparse.ArgumentTypeError as error:
+            raise Failure(f"guard: {error}") from None
+    return session.client.request("PUT", f"{FLEET}/policy", None, policy).json()
 
 
 def _release(session: Session) -> int:
     given = session.given
     body: dict[str, Any] = {"message": given.message, "guard": given.guard, "bake": given.bake, "deadline": given.deadline}
     body |= {"stages": given.stages and given.stages.split(","), "force": given.force or None, "dry_run": given.dry_run or None}
-    if given.subject and not given.subject.isdigit():
-        raise Failure(f"{given.subject} is not the number of a release")
-    body["release"] = int(given.subject) if given.subject else None
+    if given.subject:
+        if not (subject := _required_subject(session, "number of a release")).isdigit():
+            raise Failure(f"{subject} is not the number of a release")
+        body["release"] = int(subject)
     body = {name: value for name, value in body.items() if value is not None}
     release = session.client.request("POST", f"{FLEET}/releases", None, body).json()
     for name in release.get("left_out", ()):
@@ -114,6 +185,10 @@ def _await_release(session: Session, number: int, seconds: float) -> int:
 
 def release_line(release: dict[str, Any]) -> str:
     return f"release {release['number']} is {release['state']}\n"
+
+
+def node_line(node: dict[str, Any]) -> str:
+    return f"{node['name']} is {node['phase']}{': ' if node.get('reason') else ''}{node.get('reason', '')}\n"
 
 
 def fleet_text(fleet: dict[str, Any], *, colours: bool) -> str:

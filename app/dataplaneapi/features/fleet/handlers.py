@@ -1,6 +1,8 @@
 """The operations on the fleet."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
@@ -8,10 +10,14 @@ from dataplaneapi.api.conventions import duration, present, timestamp
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.features.fleet.feature import FleetFeature, head_as_dict, release_as_dict
-from haproxy_native.errors import Unusable
+from haproxy_native.access.rights import ALL, READ, Rights
+from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.features.confirmations.guard import read_guard
+from haproxy_native.features.fleet import release as machine
+from haproxy_native.features.fleet.differences import Difference, FleetDifferences, find_release
 from haproxy_native.features.fleet.group import FleetConflict
 from haproxy_native.features.fleet.member import FleetMember
+from haproxy_native.features.fleet.release import Policy
 from haproxy_native.features.fleet.requests import FleetRequests, Proposal
 
 # The maximum of bake and deadline together, in seconds: a confirmation may not last longer.
@@ -34,8 +40,7 @@ async def read(call: ReadCall) -> Response:
     nodes, store = [node | {"present": True}], dict[str, Any]()
     try:
         head, _ = await member.group.head()
-        reports, there = await member.group.reports(), await member.group.present()
-        nodes = [_report_as_dict(name, report) | {"present": name in there} for name, report in sorted(reports.items())]
+        nodes = await _nodes(member)
         # The store may answer while this node takes no part, because another one has its name.
         store = present({"up": True, "error": member.store_state.error or None, **await member.group.facts()})
     except Unusable as error:
@@ -59,6 +64,46 @@ async def read_list(call: ReadCall) -> Response:
     return json_response(200, [head_as_dict(head), *former] if head else [])
 
 
+async def read_release(call: ReadCall) -> Response:
+    head, _ = await _member(call).group.head()
+    release = find_release(head, int(call.path.number))
+    return json_response(200, head_as_dict(head) if head and release is head.release else release_as_dict(release))
+
+
+async def read_release_diff(call: ReadCall) -> Response:
+    since = int(call.query.from_) if call.query.from_ else None
+    release, found = await FleetDifferences(_member(call).group).between_releases(int(call.path.number), since)
+    return json_response(200, _difference_as_dict(found) | {"to": release.number})
+
+
+async def read_nodes(call: ReadCall) -> Response:
+    return json_response(200, await _nodes(_member(call)))
+
+
+async def read_node(call: ReadCall) -> Response:
+    member, name = _member(call), call.path.name
+    shown = next((node for node in await _nodes(member) if node["name"] == name), None)
+    if shown is None:
+        raise NotFound(f"the group has no node {name}")
+    if call.query.diff:
+        if isinstance(call.author.rights, Rights):
+            # The difference may show any line of haproxy.cfg.
+            call.author.rights.require(READ, ALL)
+        shown["difference"] = _difference_as_dict(await _difference_of_node(member, name, shown.get("bundle", "")))
+    return json_response(200, shown)
+
+
+async def _difference_of_node(member: FleetMember, name: str, bundle: str) -> Difference:
+    head, _ = await member.group.head()
+    if head is None:
+        raise FleetConflict("the group has no release to compare with")
+    differences = FleetDifferences(member.group)
+    if name != member.name:
+        return await differences.of_another_node(name, bundle, head)
+    bundles = member.node.bundles
+    return await differences.from_release(head.release, await bundles.read(), bundles.kinds, name)
+
+
 async def init(call: JsonCall) -> Response:
     return json_response(201, head_as_dict(await _requests(call).init(call.author)))
 
@@ -71,17 +116,50 @@ async def adopt(call: JsonCall) -> Response:
 async def create(call: JsonCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
     body = call.body
-    given = {name: body[name] for name in ("message", "stages", "force", "dry_run") if name in body}
-    given |= {name: duration(name, body[name]) for name in ("bake", "deadline") if name in body}
-    try:
-        guard = read_guard(json.dumps(body["guard"])) if "guard" in body else None
-    except ValueError as error:
-        raise ApiError(422, f"guard in body: {error}") from None
-    proposal = Proposal(**given, guard=guard, former=body.get("release", 0))
-    if not 1 <= proposal.deadline <= proposal.deadline + proposal.bake <= LONGEST:
-        raise ApiError(422, "deadline in body must be at least 1s, and together with bake at most 24h")
+    policy = _read_policy(body, await _requests(call).policy())
+    given = {name: body[name] for name in ("message", "force", "dry_run") if name in body}
+    proposal = Proposal(policy, **given, former=body.get("release", 0))
     head, left_out = await _requests(call).propose(proposal, call.author)
     return json_response(202, head_as_dict(head) | {"left_out": left_out})
+
+
+async def read_policy(call: ReadCall) -> Response:
+    return json_response(200, _policy_as_dict(await _requests(call).policy()))
+
+
+async def replace_policy(call: JsonCall) -> Response:
+    policy = _read_policy(call.body, Policy())
+    await _requests(call).replace_policy(policy)
+    return json_response(200, _policy_as_dict(policy))
+
+
+def _read_policy(body: Mapping[str, Any], defaults: Policy) -> Policy:
+    """Return the policy in a body, with the defaults for missing members. Raises ApiError."""
+    given: dict[str, Any] = {name: duration(name, body[name]) for name in ("bake", "deadline") if name in body}
+    member = "stages"
+    try:
+        if "stages" in body:
+            machine.split_into_stages((), body["stages"])
+            given["stages"] = body["stages"]
+        member = "guard"
+        if "guard" in body:
+            given["guard"] = asdict(read_guard(json.dumps(body["guard"])))
+    except ValueError as error:
+        raise ApiError(422, f"{member} in body: {error}") from None
+    policy = replace(defaults, **given)
+    if not 1 <= policy.deadline <= policy.deadline + policy.bake <= LONGEST:
+        raise ApiError(422, "deadline in body must be at least 1s, and together with bake at most 24h")
+    return policy
+
+
+def _policy_as_dict(policy: Policy) -> dict[str, Any]:
+    shown = {
+        "stages": [str(stage) for stage in policy.stages],
+        "guard": policy.guard and present(dict(policy.guard)),
+        "bake": f"{policy.bake:g}s",
+        "deadline": f"{policy.deadline:g}s",
+    }
+    return present(shown)
 
 
 async def pause(call: JsonCall) -> Response:
@@ -100,12 +178,42 @@ async def _steer(call: Call, to: str) -> Response:
     return json_response(200, head_as_dict(await _requests(call).steer(int(call.path.number), to, call.author)))
 
 
+async def hold(call: JsonCall) -> Response:
+    member = _named_member(call)
+    await FleetRequests(member).hold(call.author)
+    return json_response(200, _own_report(member))
+
+
+async def follow(call: JsonCall) -> Response:
+    member = _named_member(call)
+    await FleetRequests(member).follow()
+    return json_response(200, _own_report(member))
+
+
+def _named_member(call: Call) -> FleetMember:
+    """Return this node. Raises FleetConflict if the path names another one."""
+    if (member := _member(call)).name != call.path.name:
+        raise FleetConflict(f"this node is {member.name}; only {call.path.name} itself can do this, so make the call there")
+    return member
+
+
 async def forget(call: JsonCall) -> Response:
     member = _member(call)
     if call.path.name == member.name:
         raise FleetConflict(f"{member.name} is this node")
     await _requests(call).forget(call.path.name)
     return empty(204)
+
+
+async def _nodes(member: FleetMember) -> list[dict[str, Any]]:
+    """Return the nodes that have reported, by name, in the form of the API. Raises Unusable."""
+    reports, there = await member.group.reports(), await member.group.present()
+    return [_report_as_dict(name, report) | {"present": name in there} for name, report in sorted(reports.items())]
+
+
+def _difference_as_dict(found: Difference) -> dict[str, Any]:
+    shown = found.as_dict()
+    return {"from": shown.pop("since"), **shown}
 
 
 def _own_report(member: FleetMember) -> dict[str, Any]:

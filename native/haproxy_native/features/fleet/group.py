@@ -3,6 +3,7 @@
     key            written by     value
     head           any node       the `Head`; replaced only by a node that has read its present version
     node/NAME      node NAME      the `Report` of the node, and the digest of its text
+    drift/NAME     node NAME      how the bundle of the node differs from the release; only while no release has that bundle
     alive/NAME     node NAME      exists while the node is present
     object/NAME/N  proposers      the pieces of a text; never changed, and deleted when no release names the text
 
@@ -110,7 +111,22 @@ class FleetGroup:
 
     async def delete_report(self, name: str) -> bool:
         """Delete the report of a node, and return whether the node had one."""
+        await self.delete_drift(name)
         return await self._store.delete(self._store_key(f"node/{name}"))
+
+    async def drift(self, name: str) -> dict[str, Any] | None:
+        """Return the members `bundle` and `difference` that a node has stored; None if there are none."""
+        key = self._store_key(f"drift/{name}")
+        if (entry := await self._store.read(key)) is None:
+            return None
+        return dict(json.loads(self._keyring.decrypt(key, entry.value)))
+
+    async def write_drift(self, name: str, bundle: str, difference: Mapping[str, Any]) -> None:
+        """Store how the bundle of a node, with the digest `bundle`, differs from the current release."""
+        await self._store.replace(*self._encrypted(f"drift/{name}", {"bundle": bundle, "difference": difference}))
+
+    async def delete_drift(self, name: str) -> None:
+        await self._store.delete(self._store_key(f"drift/{name}"))
 
     async def present(self) -> set[str]:
         """Return the names of the nodes that are present."""

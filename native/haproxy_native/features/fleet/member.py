@@ -32,6 +32,8 @@ from haproxy_native.commit.ports import Observer
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, Unusable
 from haproxy_native.features.fleet import release as machine
+from haproxy_native.features.fleet.bundle import Bundle
+from haproxy_native.features.fleet.differences import FleetDifferences
 from haproxy_native.features.fleet.group import FleetConflict, FleetGroup, new_id
 from haproxy_native.features.fleet.node import CAUSE, FleetNode
 from haproxy_native.features.fleet.release import DONE, WAITING, Head, Report
@@ -69,6 +71,8 @@ class FleetMember(Observer):
         self._is_name_used = False
         # The report that the store has; None if that is unknown.
         self._sent: dict[str, Any] | None = None
+        # The release and the bundle whose difference is in the store; None if there is no difference, () if that is unknown.
+        self._drift: tuple[Any, ...] | None = ()
         # The present gate, and when it was first seen, by the monotonic clock.
         self._gate: tuple[Any, float] = (None, 0.0)
 
@@ -97,6 +101,8 @@ class FleetMember(Observer):
             since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.store_state.since))
             text = f"the store of the fleet has not answered since {since}: {error}"
             raise StoreAway(f"{text}; the setting local_changes: drift accepts changes nevertheless")
+        if state.held and state.held == state.kept:
+            raise FleetConflict(f"this node is {state.kept}; have it follow again, or set local_changes: drift")
         if state.held:
             raise FleetConflict(f"this node holds: {state.held}; adopt the release of the store, or the configuration of this node")
 
@@ -181,6 +187,20 @@ class FleetMember(Observer):
             self._sent = to_send
         if head and head.state != DONE and not machine.hold_reason(head, node.state):
             await self._advance_release(head, version)
+        if head:
+            await self._store_drift(head, await node.bundles.read())
+
+    async def _store_drift(self, head: Head, own: Bundle) -> None:
+        """Store how the bundle of this node differs from the release; delete the stored difference if a release has the bundle."""
+        drift = None if any(each.bundle == own.digest for each in head.chain) else (head.release.key, own.digest)
+        if drift == self._drift:
+            return
+        if drift:
+            found = await FleetDifferences(self.group).from_release(head.release, own, self.node.bundles.kinds, self.name)
+            await self.group.write_drift(self.name, own.digest, found.as_dict())
+        else:
+            await self.group.delete_drift(self.name)
+        self._drift = drift
 
     async def _advance_release(self, head: Head, version: str | None) -> None:
         """Open the next gate, or end or revert the release, if that is due and no other node does it first."""

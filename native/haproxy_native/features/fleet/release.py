@@ -18,6 +18,8 @@ node got from the fleet. The rules of a node:
   chain does not include that release, the store was restored, wiped or manipulated. The node then holds: it changes nothing until the
   chain includes the release again, or a person adopts the text of the store or of the node.
 - *The phase.* A node does not retry a release that it has applied or refused.
+- *A person's hold* (`kept`). The node then holds as well, until a person has it follow again. If its stage in a release begins
+  nevertheless, since the release was proposed at the same moment, the stage ends at its deadline and the release is rolled back.
 - *The text.* If the node's text is not `applied`, the text was edited by hand. The node then refuses a release if it is in a stage of the
   release, and otherwise becomes DRIFTED. `force` overwrites an edit, once. On the node that proposed a release, the edited text counts as
   `applied`.
@@ -82,6 +84,19 @@ class Release:
 
 
 @dataclass(frozen=True)
+class Policy:
+    """How a release proceeds: its stages, and how its nodes are watched."""
+
+    # As for `split_into_stages`.
+    stages: Sequence[int | str] = STAGES
+    # The members of a `Guard`; None for no guard.
+    guard: Mapping[str, Any] | None = None
+    # Seconds, as in `Head`.
+    bake: float = 60.0
+    deadline: float = 600.0
+
+
+@dataclass(frozen=True)
 class Head:
     """The state that all nodes of a group share: the newest release, and how far it has got."""
 
@@ -104,6 +119,8 @@ class Head:
     reason: str = ""
     # The former releases, the newest last.
     past: Sequence[Release] = ()
+    # The defaults of the group, which each release copies unless it has its own values.
+    policy: Policy = Policy()
 
     @property
     def staged_nodes(self) -> list[str]:
@@ -127,7 +144,8 @@ class Head:
         """Return the head from the result of its `as_dict`."""
         release, settled = Release(**members["release"]), Release(**members["settled"])
         past, stages = [Release(**each) for each in members["past"]], [tuple(stage) for stage in members["stages"]]
-        return cls(**{**members, "release": release, "settled": settled, "past": past, "stages": stages})
+        policy = Policy(**members.get("policy", {}))
+        return cls(**{**members, "release": release, "settled": settled, "past": past, "stages": stages, "policy": policy})
 
 
 @dataclass(frozen=True)
@@ -154,6 +172,8 @@ class NodeState:
     confirmation: str = ""
     # Why the node holds; empty if it does not.
     held: str = ""
+    # Why a person keeps the node out of releases; empty if nobody does.
+    kept: str = ""
 
     @property
     def report(self) -> Report:
@@ -200,7 +220,7 @@ def hold_reason(head: Head | None, node: NodeState) -> str:
 def decide(head: Head | None, node: NodeState, name: str, text: str) -> tuple[NodeState, str]:
     """Return the new state of a node, and its action. `head` is the head in the store, `text` the digest of the node's present text."""
     former = node.head
-    if (why := hold_reason(head, node)) or head is None or former is None:
+    if (why := hold_reason(head, node) or node.kept) or head is None or former is None:
         return replace(node, held=why), NOTHING
     node, release, seen = replace(node, held=""), head.release, former.release
     if node.confirmation:
@@ -272,25 +292,25 @@ def split_into_stages(names: Sequence[str], stages: Sequence[int | str]) -> list
 
 def propose(head: Head, release: Release, **members: Any) -> Head:
     """Return the head that begins a release, at gate 0. The release before, in `head`, is DONE."""
-    return Head(release, head.release, ROLLING, past=head.chain[-PAST:], **members)
+    return Head(release, head.release, ROLLING, past=head.chain[-PAST:], policy=head.policy, **members)
 
 
 def revert(head: Head, id_: str, reason: str, made: float) -> Head:
     """Return the head after a release that failed or was stopped. It has a new release with the settled text, and is DONE."""
     number = head.release.number
     release = replace(head.settled, number=number + 1, id=id_, origin="", reverts=number, message=reason[:200], made=made)
-    return Head(release, release, reason=reason, past=head.chain[-PAST:])
+    return Head(release, release, reason=reason, past=head.chain[-PAST:], policy=head.policy)
 
 
 def adopt(head: Head | None, own: Head, release: Release) -> Head:
     """Return the head that releases the text of one node to all nodes, after a store was restored or wiped.
 
     `head` is the head in the store, `own` the last head that the node has followed. Their chains are merged, so that nodes that have
-    followed a release of either head can follow the new head.
+    followed a release of either head can follow the new head. The policy is that of `own`, as the store may have lost it.
     """
     both = {each.key: each for side in (head, own) if side for each in side.chain}
     release = replace(release, number=max(number for number, _ in both) + 1)
-    return Head(release, release, past=sorted(both.values(), key=lambda each: each.number)[-PAST:])
+    return Head(release, release, past=sorted(both.values(), key=lambda each: each.number)[-PAST:], policy=own.policy)
 
 
 def advance(head: Head, reports: Mapping[str, Report], waited: float, id_: str, now: float) -> Head | None:

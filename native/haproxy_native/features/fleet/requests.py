@@ -1,21 +1,23 @@
-"""`FleetRequests`: what people request of a fleet: begin a group, join a group, release, pause, resume, stop, and forget a node.
+"""`FleetRequests`: what people request of a fleet: begin or join a group, release, pause, resume, stop, and hold, follow or forget a node.
 
 Each request reads the head, computes the next head, and replaces the head if nobody else has done so in between. A request therefore takes
 effect completely or not at all, and a kill before the replacement has changed nothing. Only `init` and `adopt` also change this node, after
 they have replaced the head. A kill in between leaves a node that holds; the person then repeats the request as `adopt`.
+
+`hold` and `follow` change the state of this node on disk, and nothing else. A person calls them on the node that is to be held, because
+only the node itself writes its state.
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from haproxy_native.errors import BadRequest, NotFound
-from haproxy_native.features.confirmations.guard import Guard
 from haproxy_native.features.fleet import release as machine
 from haproxy_native.features.fleet.bundle import LARGEST
+from haproxy_native.features.fleet.differences import find_release
 from haproxy_native.features.fleet.group import FleetConflict, new_id
 from haproxy_native.features.fleet.member import FleetMember
-from haproxy_native.features.fleet.release import DONE, GOOD, HELD, PAUSED, ROLLING, Head, Release
+from haproxy_native.features.fleet.release import DONE, GOOD, HELD, PAUSED, ROLLING, Head, Policy, Release
 from haproxy_native.features.fleet.store import TooLarge
 from haproxy_native.request_context import Author
 
@@ -27,12 +29,8 @@ STATES = {"paused": (ROLLING,), "resumed": (PAUSED,), "stopped": (ROLLING, PAUSE
 class Proposal:
     """A person's request for a release."""
 
+    policy: Policy
     message: str = ""
-    stages: Sequence[int | str] = machine.STAGES
-    guard: Guard | None = None
-    # Seconds.
-    bake: float = 60.0
-    deadline: float = 600.0
     force: bool = False
     dry_run: bool = False
     # The number of a former release whose text is released again; 0 for the text of this node.
@@ -83,6 +81,8 @@ class FleetRequests:
         """
         async with self._member.at_rest():
             head, version = await self._followed()
+            if kept := self._node.state.kept:
+                raise FleetConflict(f"this node is {kept}; have it follow again, or release from another node")
             if head.state != DONE:
                 raise FleetConflict(f"release {head.release.number} by {head.release.author} is {head.state}, at gate {head.gate}")
             release = await self._proposed_release(head, proposal, by)
@@ -95,7 +95,9 @@ class FleetRequests:
             reports, present = await self._group.reports(), await self._group.present()
             able = sorted(name for name in present if name in reports and reports[name]["phase"] != HELD)
             try:
-                stages = machine.split_into_stages([name for name in able if name != self._member.name or not has_it], proposal.stages)
+                stages = machine.split_into_stages(
+                    [name for name in able if name != self._member.name or not has_it], proposal.policy.stages
+                )
             except ValueError as error:
                 raise BadRequest(str(error)) from None
             if not stages and len(reports) > 1 and not proposal.force:
@@ -104,9 +106,9 @@ class FleetRequests:
                 head,
                 release,
                 stages=stages,
-                guard=asdict(proposal.guard) if proposal.guard else None,
-                bake=proposal.bake,
-                deadline=proposal.deadline,
+                guard=proposal.policy.guard,
+                bake=proposal.policy.bake,
+                deadline=proposal.policy.deadline,
                 force=proposal.force,
                 dry_run=proposal.dry_run,
             )
@@ -119,9 +121,7 @@ class FleetRequests:
         if not proposal.former:
             release = await self._upload(number, by, proposal.message)
             return replace(release, origin="") if proposal.dry_run else release
-        former = next((each for each in reversed(head.chain) if each.number == proposal.former), None)
-        if former is None:
-            raise FleetConflict(f"there is no release {proposal.former} among the last {machine.PAST}")
+        former = find_release(head, proposal.former)
         made = {"number": number, "id": new_id(), "author": by.name, "message": proposal.message, "made": time.time()}
         return Release(**asdict(former) | made | {"origin": "", "reverts": 0})
 
@@ -137,6 +137,38 @@ class FleetRequests:
                 made = replace(head, state=PAUSED if to == "paused" else ROLLING)
             await self._group.swap(made, version, head)
         return made
+
+    async def policy(self) -> Policy:
+        """Return the defaults of the group."""
+        head, _ = await self._followed()
+        return head.policy
+
+    async def replace_policy(self, policy: Policy) -> None:
+        """Replace the defaults of the group. A release that is under way keeps its own values."""
+        async with self._member.at_rest():
+            head, version = await self._followed()
+            await self._group.swap(replace(head, policy=policy), version, head)
+
+    async def hold(self, by: Author) -> None:
+        """Keep this node out of releases until `follow` or `adopt`. This works while the store does not answer."""
+        async with self._member.at_rest():
+            state = self._node.state
+            if (head := state.head) is None:
+                raise FleetConflict("this node has not joined the group, so it takes part in no release")
+            if state.confirmation or (head.state != DONE and self._member.name in head.staged_nodes):
+                text = f"release {head.release.number} is {head.state}, and {self._member.name} is in one of its stages"
+                raise FleetConflict(f"{text}; stop the release, or try again when it is done")
+            kept = f"held by {by.name}" + (f": {by.message}" if by.message else "")
+            held = kept if state.held == state.kept else state.held
+            await self._node.store_state(replace(state, kept=kept, held=held))
+
+    async def follow(self) -> None:
+        """End the hold that a person has begun. The next turn brings the newest release, unless this node was edited by hand."""
+        async with self._member.at_rest():
+            state = self._node.state
+            if state.held and not state.kept:
+                raise FleetConflict(f"this node holds: {state.held}; adopt the release of the store, or the configuration of this node")
+            await self._node.store_state(replace(state, kept="", held="" if state.held == state.kept else state.held))
 
     async def forget(self, name: str) -> None:
         """Delete the report of a node that is gone. Also raises NotFound."""

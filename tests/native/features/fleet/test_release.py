@@ -69,6 +69,19 @@ def test_a_store_that_was_set_back_is_not_followed_whatever_was_released_on_top(
     assert action == machine.CATCH_UP and not other.held
 
 
+def test_a_node_that_a_person_holds_keeps_its_text_until_it_follows_again() -> None:
+    node, newer = replace(_joined(BEGUN), kept="held by ann"), _done(BEGUN, 2, "b", "t2")
+    held, action = machine.decide(newer, node, "lb1", "t1")
+    assert (held.report.phase, held.report.reason, action, held.head) == (HELD, "held by ann", machine.NOTHING, BEGUN)
+    assert not held.is_well and NodeState.of(held.as_dict()).kept == "held by ann"
+    _, action = machine.decide(newer, replace(held, kept=""), "lb1", "t1")
+    assert action == machine.CATCH_UP
+    edited, _ = machine.decide(newer, replace(held, kept=""), "lb1", "mine")
+    assert edited.report.phase == DRIFTED
+    # A broken chain is the more important reason.
+    assert "has seen 1" in machine.decide(None, node, "lb1", "t1")[0].held
+
+
 def test_a_node_that_has_not_joined_changes_nothing() -> None:
     assert not NodeState().is_well and _joined(BEGUN).is_well
     node, action = machine.decide(BEGUN, NodeState(), "lb1", "own")

@@ -115,7 +115,7 @@ function Former({ fleet, rows, act }) {
 }
 
 const GO_BACK = "If a node refuses the release, or is not well with it, all nodes go back to the release before.";
-const BAKES = { label: "Watch each node for", choices: [["0s", "no time"], ["60s", "1 minute"], ["5m", "5 minutes"], ["30m", "30 minutes"]] };
+const BAKES = { label: "Watch each node for", choices: [["", "the default of the group"], ["0s", "no time"], ["60s", "1 minute"], ["5m", "5 minutes"], ["30m", "30 minutes"]] };
 
 /** Names in a sentence: lb1, lb2 and lb3. */
 const listed = (names) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
@@ -135,12 +135,12 @@ function release(fleet, former) {
       dry_run: { label: "Only have all nodes check it", type: "checkbox" },
       force: { label: "Overwrite nodes that were edited by hand", type: "checkbox" },
     },
-    initial: { message: "", stages: "", bake: "60s", errors: "", ready: false, dry_run: false, force: false },
+    initial: { message: "", stages: "", bake: "", errors: "", ready: false, dry_run: false, force: false },
     plan: ({ message, stages, bake, errors, ready, dry_run: isDry, force }) => {
       if (!former && own?.phase === "good" && own.bundle === fleet.release?.bundle) return { incomplete: `${fleet.node} has the text of release ${fleet.release.number}. Change its configuration first.` };
       if (errors.trim() && !(Number(errors) >= 0 && Number(errors) <= 100)) return { incomplete: "Enter the errors as a percentage, such as 2." };
       const guard = { ...(errors.trim() && { errors: Number(errors) }), ...(ready && { ready }) };
-      const body = { bake, ...(message.trim() && { message: message.trim() }), ...(stages.trim() && { stages: stages.split(",").map((each) => each.trim()) }), ...(Object.keys(guard).length && { guard }), ...(isDry && { dry_run: true }), ...(force && { force }), ...(former && { release: number }) };
+      const body = { ...(bake && { bake }), ...(message.trim() && { message: message.trim() }), ...(stages.trim() && { stages: stages.split(",").map((each) => each.trim()) }), ...(Object.keys(guard).length && { guard }), ...(isDry && { dry_run: true }), ...(force && { force }), ...(former && { release: number }) };
       return {
         call: { method: "POST", path: `${FLEET}/releases`, body },
         how: isDry ? "All nodes check the text with their own HAProxy. No node is changed." : "All nodes check the text with their own HAProxy, then stage after stage applies it.",
