@@ -158,12 +158,14 @@ def test_lines(tests: dict[str, Any]) -> list[str]:
 
 
 def conflict_lines(answer: dict[str, Any]) -> list[str]:
-    """Return a line for each conflict in a plan or in the body of a refusal."""
-    return [
-        f"! {'  '.join(filter(None, (conflict['object'], conflict.get('member'))))}: "
-        f"{output.cell(conflict.get('theirs'))} of {', '.join(conflict['owners'])}, {output.cell(conflict.get('mine'))} here"
-        for conflict in answer.get("conflicts", ())
-    ]
+    """Return a line for each conflict with an owner, or with the last author, in a plan or in the body of a refusal."""
+    lines = []
+    for conflict in answer.get("conflicts", ()):
+        subject = "  ".join(filter(None, (conflict["object"], conflict.get("member"))))
+        others = ", ".join(conflict.get("owners") or filter(None, [conflict.get("author")]))
+        theirs = output.cell(conflict.get("theirs")) + (f" of {others}" if others else "")
+        lines.append(f"! {subject}: {theirs}, {output.cell(conflict.get('mine'))} here")
+    return lines
 
 
 def read_declarations(names: list[str]) -> tuple[bytes, str]:

@@ -30,6 +30,16 @@ def test_a_split_is_made_changed_and_removed(ctl: Ctl, sidecar: Quick) -> None:
     assert ctl.output("split") == ""
 
 
+def test_a_change_that_a_later_one_has_overtaken_is_not_reverted(ctl: Ctl, sidecar: Quick) -> None:
+    sidecar.put_server("web1", {"weight": 41}, "shop")
+    sidecar.put_server("web1", {"weight": 42}, "shop")
+    number = sidecar.get("/v3/sidecar/history").json()[0]["id"]
+    sidecar.put_server("web1", {"weight": 43}, "shop")
+    refused = ctl.refusal(3, "revert", number)
+    assert "weight of backend/shop/server/web1 is 43 by now, not 42" in refused
+    assert refused.endswith("\n! backend/shop/server/web1  weight: 43 of admin, 41 here\n")
+
+
 def test_a_change_is_reverted(ctl: Ctl, sidecar: Quick) -> None:
     sidecar.put_server("web1", {"weight": 44}, "shop")
     number = sidecar.get("/v3/sidecar/history", limit=1).json()[0]["id"]
