@@ -1,5 +1,6 @@
 """Run a fleet: three servers, each with a real HAProxy, and a real etcd."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -65,6 +66,11 @@ class Node(Quick):
     def difference(self, name: str) -> dict[str, Any]:
         """Return how a node differs from the release; nothing while the node has not stored that yet."""
         return dict(self.get(f"{FLEET}/nodes/{name}", diff=True).json().get("difference", {}))
+
+    def metric(self, name: str) -> float:
+        """Return the value of a metric of the fleet, with its labels in the name; -1 if there is no such metric."""
+        found = re.search(rf"^dataplane_fleet_{re.escape(name)} (\S+)$", self.get("/metrics").text, re.MULTILINE)
+        return float(found[1]) if found else -1.0
 
     def weight(self) -> str:
         """Return the weight of the server `a` in the worker; '' while HAProxy does not answer because it reloads."""

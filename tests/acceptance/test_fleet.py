@@ -280,6 +280,24 @@ def test_a_release_copies_the_policy_of_the_group(shared: Fleet, tmp_path: Path)
     assert lb2.put(path, {}).json() == built_in
 
 
+def test_the_metrics_show_phases_drift_and_nodes_that_are_behind(shared: Fleet) -> None:
+    lb1, lb2, lb3 = shared.nodes
+    first = number(lb1)
+    until(lambda: lb1.metric('nodes{phase="good"}') == 3 and lb1.metric('nodes{phase="held"}') == 0)
+    assert lb2.metric("drift") == lb2.metric("behind_seconds") == 0
+    lb3.set_weight(52)
+    until(lambda: lb3.metric("drift") == 1 and lb3.metric('nodes{phase="drifted"}') == 1)
+    assert lb3.metric("behind_seconds") == 0, "an edit by hand does not make it older"
+    assert lb2.post(f"{FLEET}/nodes/lb2/hold").status_code == 200
+    until(lambda: "lb2" in [node["name"] for node in lb3.fleet()["nodes"] if node["phase"] == "held"])
+    assert lb3.release().status_code == 202
+    until(lambda: lb3.is_done(first + 1) and lb2.metric("behind_seconds") > 0)
+    until(lambda: lb1.metric("behind_seconds") == lb3.metric("behind_seconds") == lb3.metric("drift") == 0)
+    assert lb2.post(f"{FLEET}/nodes/lb2/follow").status_code == 200
+    shared.all(first + 1, "52")
+    until(lambda: lb2.metric("behind_seconds") == 0)
+
+
 def test_a_node_killed_in_its_bake_goes_on(shared: Fleet) -> None:
     lb1, lb2, _ = shared.nodes
     first = number(lb1)

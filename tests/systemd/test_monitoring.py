@@ -31,6 +31,7 @@ SERIES = {
     "DataplaneRunningUnknown": ("dataplane_running_known", "1x90", "0x90"),
     "DataplaneDiscoveryFails": ('dataplane_discovery_working{kind="consul", id="1", name="here"}', "1x90", "0x90"),
     "DataplaneFleetNodeNotWell": ("dataplane_fleet_well", "1x90", "0x90"),
+    "DataplaneFleetNodeBehind": ("dataplane_fleet_behind_seconds", "0x90", "0+60x90"),
     "DataplaneFleetStoreAway": ("dataplane_fleet_store_up", "1x90", "0x90"),
     "DataplanePasswordsGuessed": ('dataplane_refused_logins_total{reason="limited"}', "3x90", "0+1x90"),
     "DataplaneAuditLost": ('dataplane_audit_lines_total{outcome="lost"}', "3x90", "0+1x90"),

@@ -44,6 +44,20 @@ class WriteOption:
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
+class Gauge:
+    """A metric that goes up and down."""
+
+    # Without the prefix of all metrics.
+    name: str
+    # The help text.
+    text: str
+    # The value, or one for each value of the label.
+    value: float | Mapping[str, float]
+    # The name of the label; empty if there is none.
+    label: str = ""
+
+
 class Feature:
     """A part of the server that can be removed. A subclass sets the attributes below. Its constructor gets the services."""
 
@@ -62,8 +76,8 @@ class Feature:
     # Functions that return what uses the object of a name.
     users_of_names: Sequence[UsersOfName] = ()
 
-    def gauges(self) -> Iterable[tuple[str, str, float]]:
-        """Return the gauges for `/metrics` as (name without prefix, help text, value)."""
+    def gauges(self) -> Iterable[Gauge]:
+        """Return the gauges for `/metrics`."""
         return ()
 
     def __init__(self, services: Services) -> None:

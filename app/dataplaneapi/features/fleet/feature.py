@@ -6,7 +6,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import present, timestamp
-from dataplaneapi.api.feature import Feature, WriteOption
+from dataplaneapi.api.feature import Feature, Gauge, WriteOption
 from dataplaneapi.api.operations import Handler
 from dataplaneapi.api.responses import HeaderName, Response
 from dataplaneapi.api.services import Services
@@ -20,7 +20,7 @@ from haproxy_native.features.fleet.etcd import EtcdStore
 from haproxy_native.features.fleet.group import FleetGroup
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.node import FleetNode
-from haproxy_native.features.fleet.release import HELD, JOINED, Head, NodeState, Release
+from haproxy_native.features.fleet.release import HELD, JOINED, PHASES, Head, NodeState, Release
 from haproxy_native.features.fleet.sealing import Keyring
 
 FLEET_RELEASE = HeaderName(b"Fleet-Release")
@@ -74,14 +74,19 @@ class FleetFeature(Feature):
 
         events.listen(wake_after_commit)
 
-    def gauges(self) -> Iterator[tuple[str, str, float]]:
-        """Yield what `/metrics` shows of this node."""
-        if self._member is None:
+    def gauges(self) -> Iterator[Gauge]:
+        """Yield what `/metrics` shows of this node and its group. No value needs a call to the store."""
+        if (member := self._member) is None:
             return
-        state, has_failed = self._member.node.state, bool(self._member.store_state.error)
-        yield "fleet_release", "Number of the release that this node has seen last.", state.report.number
-        yield "fleet_well", "Whether this node runs a release of its group, or takes part in one.", state.is_well
-        yield "fleet_store_up", "Whether the store of the fleet answers.", not has_failed
+        state, has_failed = member.node.state, bool(member.store_state.error)
+        yield Gauge("fleet_release", "Number of the release that this node has seen last.", state.report.number)
+        yield Gauge("fleet_well", "Whether this node runs a release of its group, or takes part in one.", state.is_well)
+        yield Gauge("fleet_store_up", "Whether the store of the fleet answers.", not has_failed)
+        yield Gauge("fleet_drift", "Whether this node was changed since the last release.", member.has_drifted)
+        behind = "Seconds since the newest release was made; 0 if this node has it."
+        yield Gauge("fleet_behind_seconds", behind, member.behind_seconds)
+        phases = {} if has_failed else {phase: member.phases.get(phase, 0) for phase in PHASES}
+        yield Gauge("fleet_nodes", "Nodes of the group in each phase; nothing while the store does not answer.", phases, "phase")
 
     @property
     def member(self) -> FleetMember:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.feature import Feature
+from dataplaneapi.api.feature import Feature, Gauge
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
 from dataplaneapi.settings.packages import EXTRAS
@@ -82,8 +82,8 @@ def _families(services: Services, *, is_up: bool) -> Iterator["Metric"]:
     yield _gauge("running_known", "Whether it is known what HAProxy has loaded.", engine.running is not None)
     yield _gauge("start_time_seconds", "When the server was started, in Unix time.", services.started)
     for feature in services.features.values():
-        for name, text, value in feature.gauges():
-            yield _gauge(name, text, value)
+        for gauge in feature.gauges():
+            yield _gauge_of_feature(gauge)
     yield _gauge("build_info", "1, with the version as a label.", 1, {"version": VERSION})
     text = "Whether the last poll of a source of services succeeded."
     discovery = GaugeMetricFamily("dataplane_discovery_working", text, labels=["kind", "id", "name"])
@@ -142,6 +142,17 @@ def _gauge(name: str, text: str, value: float, labels: Mapping[str, str] = {}) -
 
     family = GaugeMetricFamily(f"dataplane_{name}", text, labels=list(labels))
     family.add_metric(list(labels.values()), float(value))
+    return family
+
+
+def _gauge_of_feature(gauge: Gauge) -> "Metric":
+    from prometheus_client.core import GaugeMetricFamily
+
+    if not isinstance(gauge.value, Mapping):
+        return _gauge(gauge.name, gauge.text, gauge.value)
+    family = GaugeMetricFamily(f"dataplane_{gauge.name}", gauge.text, labels=[gauge.label])
+    for label, value in gauge.value.items():
+        family.add_metric([label], value)
     return family
 
 

@@ -3,8 +3,8 @@
 While the context is active, three background tasks run. They own the state that is in memory only:
 
 - *The loop* takes a turn at least every READ_SECONDS. Notifications of the store and changes of the configuration begin a turn at once.
-  Each turn reads the head, so a lost notification only costs time. The loop owns `store_state`, and the time when the present gate was
-  first seen.
+  Each turn reads the head, so a lost notification only costs time. The loop owns `store_state`, what the metrics show, and the time when
+  the present gate was first seen.
 - *The listener* waits for notifications of the store.
 - *The presence* is a key that disappears 15 seconds after its last renewal. A node without a presence takes no turn, so of two processes
   with the same name only one takes part.
@@ -20,7 +20,8 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
@@ -73,6 +74,10 @@ class FleetMember(Observer):
         self._sent: dict[str, Any] | None = None
         # The release and the bundle whose difference is in the store; None if there is no difference, () if that is unknown.
         self._drift: tuple[Any, ...] | None = ()
+        # The head in the store, the number of nodes in each phase, and the digest of this node's bundle, as of the last turn.
+        self._head: Head | None = None
+        self.phases: Mapping[str, int] = {}
+        self._bundle = ""
         # The present gate, and when it was first seen, by the monotonic clock.
         self._gate: tuple[Any, float] = (None, 0.0)
 
@@ -105,6 +110,21 @@ class FleetMember(Observer):
             raise FleetConflict(f"this node is {state.kept}; have it follow again, or set local_changes: drift")
         if state.held:
             raise FleetConflict(f"this node holds: {state.held}; adopt the release of the store, or the configuration of this node")
+
+    @property
+    def has_drifted(self) -> bool:
+        """Whether the configuration is neither what this node got from the fleet last, nor that of the release that it follows."""
+        state = self.node.state
+        return state.head is not None and self._bundle not in ("", state.applied, state.head.release.bundle)
+
+    @property
+    def behind_seconds(self) -> float:
+        """How many seconds ago the group made the newest completed release; 0 if this node has that release, or a newer one."""
+        if (head := self._head or self.node.state.head) is None:
+            return 0.0
+        newest = head.release if head.state == DONE else head.settled
+        has_it = self.node.state.applied in (newest.bundle, head.release.bundle)
+        return 0.0 if has_it else max(0.0, time.time() - newest.made)
 
     def wake(self) -> None:
         """Begin the next turn at once."""
@@ -169,7 +189,9 @@ class FleetMember(Observer):
         """Take one step for this node, report its state, and take one step for the group. Raises Unusable."""
         node = self.node
         await node.watch_change()
+        self._bundle = (await node.bundles.read()).digest
         head, version = await self.group.head()
+        self._head = head
         if self._presence is None:
             if not self._is_name_used:
                 return
@@ -182,11 +204,17 @@ class FleetMember(Observer):
         elif head:
             await node.act(head, action)
         report, bundle = node.state.report, (await node.bundles.read()).digest
+        self._bundle = bundle
         if (to_send := asdict(report) | {"bundle": bundle}) != self._sent:
             await self.group.write_report(self.name, report, bundle)
             self._sent = to_send
+        reports = await self.group.reports()
+        self.phases = Counter(each["phase"] for each in reports.values())
+        if reports.get(self.name) != self._sent:
+            # The store was restored or wiped.
+            self._sent, self._drift = None, ()
         if head and head.state != DONE and not machine.hold_reason(head, node.state):
-            await self._advance_release(head, version)
+            await self._advance_release(head, version, reports)
         if head:
             await self._store_drift(head, await node.bundles.read())
 
@@ -202,14 +230,11 @@ class FleetMember(Observer):
             await self.group.delete_drift(self.name)
         self._drift = drift
 
-    async def _advance_release(self, head: Head, version: str | None) -> None:
+    async def _advance_release(self, head: Head, version: str | None, stored: Mapping[str, Mapping[str, Any]]) -> None:
         """Open the next gate, or end or revert the release, if that is due and no other node does it first."""
         gate, now = (head.release.id, head.gate, head.state), time.monotonic()
         if self._gate[0] != gate:
             self._gate = gate, now
-        stored = await self.group.reports()
-        if stored.get(self.name) != self._sent:
-            self._sent = None
         reports = {name: Report(each["number"], each["id"], each["phase"], each["reason"]) for name, each in stored.items()}
         if next_head := machine.advance(head, reports, now - self._gate[1], new_id(), time.time()):
             with suppress(FleetConflict):

@@ -42,6 +42,7 @@ ROLLING, PAUSED, DONE = "rolling", "paused", "done"
 WAITING, CHECKED, BAKING, GOOD, REFUSED, BAD, DRIFTED = "waiting", "checked", "baking", "good", "refused", "bad", "drifted"
 # What a node that holds reports instead of its phase.
 HELD = "held"
+PHASES = (HELD, WAITING, CHECKED, BAKING, GOOD, REFUSED, BAD, DRIFTED)
 # The actions of a node. CATCH_UP applies a release that is DONE, without bake. ABANDON rolls back the change that is BAKING.
 NOTHING, CHECK, APPLY, CATCH_UP, ABANDON = "nothing", "check", "apply", "catch_up", "abandon"
 # How many former releases the head has. A node that has missed more releases holds.
