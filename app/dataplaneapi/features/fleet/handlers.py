@@ -14,7 +14,7 @@ from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.features.confirmations.guard import read_guard
 from haproxy_native.features.fleet import release as machine
-from haproxy_native.features.fleet.differences import Difference, FleetDifferences, find_release
+from haproxy_native.features.fleet.differences import TextDifference, FleetDifferences, find_release
 from haproxy_native.features.fleet.group import FleetConflict
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.release import Policy
@@ -93,7 +93,7 @@ async def read_node(call: ReadCall) -> Response:
     return json_response(200, shown)
 
 
-async def _difference_of_node(member: FleetMember, name: str, bundle: str) -> Difference:
+async def _difference_of_node(member: FleetMember, name: str, bundle: str) -> TextDifference:
     head, _ = await member.group.head()
     if head is None:
         raise FleetConflict("the group has no release to compare with")
@@ -211,7 +211,7 @@ async def _nodes(member: FleetMember) -> list[dict[str, Any]]:
     return [_report_as_dict(name, report) | {"present": name in there} for name, report in sorted(reports.items())]
 
 
-def _difference_as_dict(found: Difference) -> dict[str, Any]:
+def _difference_as_dict(found: TextDifference) -> dict[str, Any]:
     shown = found.as_dict()
     return {"from": shown.pop("since"), **shown}
 

@@ -1,7 +1,7 @@
 """`FleetDifferences`: compares the bundles of two releases, or the bundle of a node with a release.
 
 A release has its bundle in the store, but a node can read only its own bundle on disk. So a node whose bundle is that of no release stores
-a `Difference` from the current release for the other nodes (`FleetGroup.write_drift`). It stores the differing lines instead of its text,
+a `TextDifference` from the current release for the other nodes (`FleetGroup.write_drift`). It stores the differing lines instead of its text,
 because the lines are few, and an edit by hand may be followed by many more. The difference is encrypted, as all values in the store are.
 
 The difference has the secrets of the text. The API masks them for callers that may not see secrets.
@@ -35,7 +35,7 @@ class FileDifference:
 
 
 @dataclass(frozen=True)
-class Difference:
+class TextDifference:
     """The difference from a release to another bundle."""
 
     # The number of the release.
@@ -55,7 +55,7 @@ class Difference:
         return cls(**{**members, "files": [FileDifference(**each) for each in members["files"]]})
 
 
-def difference(release: Release, old: Contents, new: Contents, label: str) -> Difference:
+def difference(release: Release, old: Contents, new: Contents, label: str) -> TextDifference:
     """Return the difference from the contents of a release to other contents. `label` names those in the diff. Blocks."""
     before, after = (text.decode("utf-8", "replace") for text in (old[0], new[0]))
     diff = difference_of_texts(before, after, "haproxy.cfg", (f"release {release.number}", label))
@@ -64,7 +64,7 @@ def difference(release: Release, old: Contents, new: Contents, label: str) -> Di
     for key in sorted({*old[1], *new[1]}):
         if old[1].get(key) != new[1].get(key):
             files.append(FileDifference(*key, ADDED if key not in old[1] else REMOVED if key not in new[1] else CHANGED))
-    return Difference(release.number, shown, len(shown) < len(diff), files)
+    return TextDifference(release.number, shown, len(shown) < len(diff), files)
 
 
 class FleetDifferences:
@@ -73,7 +73,7 @@ class FleetDifferences:
     def __init__(self, group: FleetGroup) -> None:
         self._group = group
 
-    async def between_releases(self, number: int, since: int | None) -> tuple[Release, Difference]:
+    async def between_releases(self, number: int, since: int | None) -> tuple[Release, TextDifference]:
         """Return a release, and the difference to it from release `since`; None for the release before it.
 
         Raises NotFound and BadRequest.
@@ -89,14 +89,14 @@ class FleetDifferences:
             old = chain[position - 1]
         return release, await self._to_release(old, release)
 
-    async def from_release(self, release: Release, own: Bundle, kinds: str, label: str) -> Difference:
+    async def from_release(self, release: Release, own: Bundle, kinds: str, label: str) -> TextDifference:
         """Return the difference from a release to the bundle `own` of this node. `kinds` are the kinds of stored files in that bundle."""
         if own.digest == release.bundle:
-            return Difference(release.number)
+            return TextDifference(release.number)
         new = unpacked(own.data) if kinds else (own.data, {})
         return await run_in_thread(difference, release, await self._contents(release), new, label)
 
-    async def of_another_node(self, name: str, bundle: str, head: Head) -> Difference:
+    async def of_another_node(self, name: str, bundle: str, head: Head) -> TextDifference:
         """Return the difference from the current release to the bundle of another node, which has reported the digest `bundle`.
 
         Raises FleetConflict if the node has not stored the difference yet.
@@ -107,11 +107,11 @@ class FleetDifferences:
         stored = await self._group.drift(name)
         if stored is None or stored["bundle"] != bundle:
             raise FleetConflict(f"{name} has changed, and has not stored the difference yet; try again in some seconds")
-        return Difference.of(stored["difference"])
+        return TextDifference.of(stored["difference"])
 
-    async def _to_release(self, old: Release, new: Release) -> Difference:
+    async def _to_release(self, old: Release, new: Release) -> TextDifference:
         if old.bundle == new.bundle:
-            return Difference(old.number)
+            return TextDifference(old.number)
         return await run_in_thread(difference, old, await self._contents(old), await self._contents(new), f"release {new.number}")
 
     async def _contents(self, release: Release) -> Contents:
