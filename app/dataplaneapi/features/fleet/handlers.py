@@ -14,7 +14,7 @@ from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.features.confirmations.guard import read_guard
 from haproxy_native.features.fleet import release as machine
-from haproxy_native.features.fleet.differences import TextDifference, FleetDifferences, find_release
+from haproxy_native.features.fleet.differences import FleetDifferences, TextDifference, find_release
 from haproxy_native.features.fleet.group import FleetConflict
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.release import Policy

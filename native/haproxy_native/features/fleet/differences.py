@@ -1,8 +1,9 @@
 """`FleetDifferences`: compares the bundles of two releases, or the bundle of a node with a release.
 
 A release has its bundle in the store, but a node can read only its own bundle on disk. So a node whose bundle is that of no release stores
-a `TextDifference` from the current release for the other nodes (`FleetGroup.write_drift`). It stores the differing lines instead of its text,
-because the lines are few, and an edit by hand may be followed by many more. The difference is encrypted, as all values in the store are.
+a `TextDifference` from the current release for the other nodes (`FleetGroup.write_drift`). It stores the differing lines instead of its
+text, because the lines are few, and an edit by hand may be followed by many more. The difference is encrypted, as all values in the
+store are.
 
 The difference has the secrets of the text. The API masks them for callers that may not see secrets.
 """
