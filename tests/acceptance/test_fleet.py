@@ -213,7 +213,7 @@ def test_each_node_shows_how_another_one_differs(shared: Fleet, tmp_path: Path) 
 
 
 def test_a_difference_needs_permission_and_hides_secrets(shared: Fleet) -> None:
-    """Callers that may read the fleet alone see no line of the configuration, and callers without `secrets` see no secret."""
+    """Callers that may only read the fleet see no line of the configuration, and callers without `secrets` see no secret."""
     lb1, _, lb3 = shared.nodes
     former, first, path = lb1.file.read_text(), number(lb1), f"{FLEET}/nodes/lb3"
     lb1.stop()
@@ -229,6 +229,8 @@ def test_a_difference_needs_permission_and_hides_secrets(shared: Fleet) -> None:
     assert refused.status_code == 403 and "verysecret" not in refused.text
     assert lb1.client.get(f"{FLEET}/releases/{first}/diff", auth=fleet).status_code == 403
     assert lb1.client.get(f"{FLEET}/releases/{first}", auth=fleet).status_code == 200
+    assert lb1.client.post(f"{FLEET}/nodes/lb1/hold", auth=fleet).status_code == 403
+    assert lb1.client.put(f"{FLEET}/policy", json={}, auth=fleet).status_code == 403
     assert lb3.adopt("store").status_code == 200
     lb1.stop()
     lb1.file.write_text(former)
