@@ -1,15 +1,22 @@
 """Test a fleet of three servers with real HAProxies and a real etcd."""
 
+import os
+import pty
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from dataplaneapi.ctl import output
+from dataplaneapi.ctl.commands import watch
 from tests.acceptance.fleets import FLEET, Fleet, number
 from tests.acceptance.follower import Follower
 from tests.app.ctl.calls import Ctl
+from tests.haproxy.sidecar import COMMAND
 from tests.until import until
 
 
@@ -97,6 +104,34 @@ def test_the_client_shows_the_fleet_and_releases(shared: Fleet, tmp_path: Path) 
     assert f"dataplane_fleet_release {first + 3}.0" in lb1.get("/metrics").text
 
 
+def test_a_watched_status_is_updated_until_it_is_interrupted(shared: Fleet, tmp_path: Path) -> None:
+    lb1, *_ = shared.nodes
+    first, ctl = number(lb1), Ctl(lb1.port, tmp_path)
+    assert f"release {first}" in ctl.output("fleet", "status", "-w"), "without a terminal, it is printed once"
+    assert "--watch" in ctl.refusal(2, "fleet", "nodes", "-w")
+    ours, theirs = pty.openpty()
+    environment = {**ctl.environment, "TERM": "xterm", "NO_COLOR": "1"}
+    with subprocess.Popen([str(COMMAND), "ctl", "fleet", "status", "-w"], env=environment, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        shown = ""
+        while f"release {first} " not in shown:
+            shown += os.read(ours, 65536).decode()
+        lb1.set_weight(17)
+        assert lb1.release().status_code == 202
+        while f"release {first + 1} by admin is done" not in shown:
+            shown += os.read(ours, 65536).decode()
+        process.send_signal(signal.SIGINT)
+        # Closing the terminal is an input/output error for whoever reads.
+        with suppress(OSError):
+            while data := os.read(ours, 65536):
+                shown += data.decode()
+        assert process.wait(60) == 130
+    os.close(ours)
+    first_code, last_code = (text.replace(output.ESCAPE, "\x1b") for text in (watch.ALTERNATE_SCREEN, watch.MAIN_SCREEN))
+    assert shown.startswith(first_code) and shown.endswith(last_code)
+    shared.all(first + 1, "17")
+
+
 def test_what_one_node_refuses_changes_none(shared: Fleet) -> None:
     """The file exists only on one node, so the check of another node fails at gate 0."""
     lb1, lb2, lb3 = shared.nodes
@@ -179,7 +214,7 @@ def test_each_node_shows_how_another_one_differs(shared: Fleet, tmp_path: Path) 
 
 
 def test_a_difference_needs_permission_and_hides_secrets(shared: Fleet) -> None:
-    """Callers that may read the fleet alone see no line of the configuration, and callers without `secrets` see no secret."""
+    """Callers that may only read the fleet see no line of the configuration, and callers without `secrets` see no secret."""
     lb1, _, lb3 = shared.nodes
     former, first, path = lb1.file.read_text(), number(lb1), f"{FLEET}/nodes/lb3"
     lb1.stop()
@@ -195,6 +230,8 @@ def test_a_difference_needs_permission_and_hides_secrets(shared: Fleet) -> None:
     assert refused.status_code == 403 and "verysecret" not in refused.text
     assert lb1.client.get(f"{FLEET}/releases/{first}/diff", auth=fleet).status_code == 403
     assert lb1.client.get(f"{FLEET}/releases/{first}", auth=fleet).status_code == 200
+    assert lb1.client.post(f"{FLEET}/nodes/lb1/hold", auth=fleet).status_code == 403
+    assert lb1.client.put(f"{FLEET}/policy", json={}, auth=fleet).status_code == 403
     assert lb3.adopt("store").status_code == 200
     lb1.stop()
     lb1.file.write_text(former)

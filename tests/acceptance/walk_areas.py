@@ -301,6 +301,14 @@ def fleet(walk: Walk) -> None:
     until(lambda: bool(walk.step("getFleet").json()["release"]["state"] == "done"))
     walk.step("adoptFleet", body={"from": "store"})
     walk.step("getFleetReleases")
+    walk.step("getFleetRelease", {"number": "2"})
+    walk.step("getFleetReleaseDiff", {"number": "2"})
+    walk.step("replaceFleetPolicy", body={"stages": ["1", "100%"], "bake": "5m"})
+    walk.step("getFleetPolicy")
+    walk.step("holdFleetNode", {"name": "lb1"})
+    walk.step("followFleetNode", {"name": "lb1"})
+    walk.step("getFleetNodes")
+    walk.step("getFleetNode", {"name": "lb1"}, diff="true")
     walk.step("getFleetHealth")
 
 

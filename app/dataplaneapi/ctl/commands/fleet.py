@@ -4,11 +4,13 @@ import argparse
 import base64
 import os
 import re
+import sys
 import time
 from typing import Any
 
 from dataplaneapi.ctl import output
 from dataplaneapi.ctl.client import JSON, quote_name
+from dataplaneapi.ctl.commands.watch import draw, screen
 from dataplaneapi.ctl.failures import FAILED, OK, PENDING, Failure
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.output import Progress
@@ -17,6 +19,8 @@ from dataplaneapi.ctl.session import Session, add_message_argument, duration, gu
 FLEET = f"{SIDECAR}/fleet"
 # The pause between two polls of a release, in seconds.
 PAUSE = 0.5
+# The time between two updates of a watched status, in seconds.
+WATCH_SECONDS = 1.0
 RELEASE_COLUMNS = ("number", "made", "author", "reverts", "message")
 SECRET_BYTES = 32
 NODE_COLUMNS = ("name", "number", "phase", "present", "reason")
@@ -69,12 +73,17 @@ def fleet_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="have all nodes check the release, and change none")
     text = "wait until all nodes have the release, or it was rolled back; without a time, as long as that takes"
     parser.add_argument("--wait", nargs="?", type=duration, const=float("inf"), metavar="TIME", help=text)
+    parser.add_argument("-w", "--watch", action="store_true", help="update the status every second until Ctrl-C, on a terminal")
     add_message_argument(parser)
 
 
 def run_fleet(session: Session) -> int:
     given = session.given
+    if given.watch and given.action != "status":
+        raise Failure("--watch updates the status; it has no meaning for other actions")
     match given.action:
+        case "status" if given.watch and output.is_terminal(sys.stdout) and session.format == "table":
+            _watch(session)
         case "status":
             session.show(session.client.get(FLEET), lambda fleet: fleet_text(fleet, colours=session.colours))
         case "releases":
@@ -105,6 +114,19 @@ def run_fleet(session: Session) -> int:
             number = quote_name(_required_subject(session, "number of a release"))
             session.show(session.client.request("POST", f"{FLEET}/releases/{number}/{action}").json(), release_line)
     return OK
+
+
+def _watch(session: Session) -> None:
+    """Show the status of the fleet on a screen of its own until Ctrl-C. Raises Failure if the first call fails."""
+    status = fleet_text(session.client.get(FLEET), colours=session.colours)
+    with screen():
+        while True:
+            draw(status)
+            time.sleep(WATCH_SECONDS)
+            try:
+                status = fleet_text(session.client.get(FLEET), colours=session.colours)
+            except Failure as failure:
+                status = f"{failure}; trying again\n"
 
 
 def _show_difference(session: Session, subject: str) -> None:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from dataplaneapi.ctl import files, output
@@ -216,8 +216,7 @@ def run_top(session: Session) -> int:
     left = given.count or (0 if is_screen else 1)
     counters: dict[str, dict[str, Any]] = {}
     seen = ""
-    try:
-        sys.stdout.write(ALTERNATE_SCREEN if is_screen else "")
+    with screen() if is_screen else nullcontext():
         for event in event_stream(session.client, {"types": "stats", "object": given.object, "snapshot": True}):
             rows = event["data"]["stats"] if event["type"] == "snapshot" else [{"object": event["object"], **event["data"]}]
             for row in rows:
@@ -229,10 +228,25 @@ def run_top(session: Session) -> int:
                 left -= 1
                 if left == 0:
                     return OK
-    finally:
-        sys.stdout.write(MAIN_SCREEN if is_screen else "")
-        sys.stdout.flush()
     return OK
+
+
+@contextmanager
+def screen() -> Iterator[None]:
+    """Use the alternate screen of the terminal for the body. `draw` replaces its contents."""
+    try:
+        sys.stdout.write(ALTERNATE_SCREEN)
+        yield
+    finally:
+        sys.stdout.write(MAIN_SCREEN)
+        sys.stdout.flush()
+
+
+def draw(text: str) -> None:
+    """Replace the contents of the screen by the lines of a text, as far as they fit."""
+    lines = text.splitlines()[: output.height(sys.stdout) - 1]
+    sys.stdout.write(HOME + "".join(f"{line}{LINE_END}\n" for line in lines) + BELOW)
+    sys.stdout.flush()
 
 
 def _show_counters(session: Session, counters: dict[str, dict[str, Any]], *, is_screen: bool) -> None:
@@ -242,10 +256,10 @@ def _show_counters(session: Session, counters: dict[str, dict[str, Any]], *, is_
         return
     text = output.table_of_members(TOP, rows, colours=session.colours)
     if is_screen:
-        lines = text.splitlines()[: output.height(sys.stdout) - 1]
-        text = HOME + "".join(f"{line}{LINE_END}\n" for line in lines) + BELOW
-    session.write(text)
-    sys.stdout.flush()
+        draw(text)
+    else:
+        session.write(text)
+        sys.stdout.flush()
 
 
 def counters_row(name: str, counters: dict[str, Any]) -> dict[str, Any]:

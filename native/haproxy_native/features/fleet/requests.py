@@ -139,9 +139,9 @@ class FleetRequests:
         return made
 
     async def policy(self) -> Policy:
-        """Return the defaults of the group."""
-        head, _ = await self._followed()
-        return head.policy
+        """Return the defaults of the group; the built-in ones if the group has no release yet."""
+        head, _ = await self._group.head()
+        return head.policy if head else Policy()
 
     async def replace_policy(self, policy: Policy) -> None:
         """Replace the defaults of the group. A release that is under way keeps its own values."""
