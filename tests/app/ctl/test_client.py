@@ -15,7 +15,7 @@ from tests.app.authority import Authority
 from tests.app.ctl.calls import config
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import CONFIGURATION, USER
-from tests.receiver import Receiver
+from tests.receiver import Handler, Receiver
 
 MEMBERS = {"user": USER[0], "password": USER[1]}
 
@@ -109,17 +109,20 @@ def test_a_server_without_tls(sidecar: Quick) -> None:
     assert failure.value.status == 4
 
 
-def test_a_call_after_the_server_has_closed_the_connection_uses_a_new_one(tmp_path: Path) -> None:
-    (tmp_path / "haproxy").mkdir()
-    with HAProxy(tmp_path / "haproxy", config()) as haproxy, Quick(haproxy, dataplaneapi={"cleanup_timeout": "1s"}) as sidecar:
-        made = client(url=f"http://127.0.0.1:{sidecar.port}")
-        version = made.get(f"{CONFIGURATION}/version")
-        write = ("POST", f"{CONFIGURATION}/backends", {"version": version}, {"name": "added"})
-        for call in (("GET", f"{CONFIGURATION}/version"), write):
+def test_a_call_after_the_server_has_closed_the_connection_uses_a_new_one() -> None:
+    def answer_and_close(handler: Handler) -> None:
+        # Without the header `Connection: close`, like a server whose timeout has passed.
+        handler.say(200, b"1")
+        handler.close_connection = True
+
+    with Receiver(otherwise=answer_and_close) as server:
+        made = client(url=f"http://127.0.0.1:{server.port}")
+        for method, body in (("GET", None), ("POST", {"name": "added"}), ("GET", None)):
+            assert made.send(method, "/v3/info", body=body).status == 200
             assert made._connection is not None
             assert select.select([made._connection.sock], [], [], 60)[0], "the server does not close the connection"
-            assert made.ask(*call).is_success
         made.close()
+    assert len(server.requests) == 3
 
 
 NO_ADDRESSES = [
