@@ -32,7 +32,7 @@ LINE, WORDS = re.compile(r"\s*server\s+s0\s"), ("server", "s0")
 # Names of functions, here and in other checkouts; without a dot, of methods of any class as well.
 EDITOR = {"Editor.replace"}
 TO_WORDS = {"split", "words_of"}
-TO_OBJECT, TAKEN_APART = {"LineShape.take"}, {"LineShape._taken_apart"}
+TO_OBJECT, TAKEN_APART = {"LineShape.take", "LineShape.parse_words"}, {"LineShape._taken_apart", "LineShape._parse"}
 NOTICE = {"notice", "notice_in_thread"}
 COMPARE = {"Change.compare", "Version.compare", "Expect.compare"}
 PERMIT = {"permit", "permits"}
