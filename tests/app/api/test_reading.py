@@ -28,7 +28,7 @@ resolvers concealed
 """
 # What no list or object shows a part of; each needs the right to read everything.
 OF_EVERYTHING = {
-    *("/sidecar/history/{id}/raw", "/sidecar/reload_advice"),
+    *("/sidecar/history/{id}/raw", "/sidecar/reload_advice", "/sidecar/fleet/releases/{number}/diff"),
 }
 
 
