@@ -185,12 +185,12 @@ class Program:
         self._manager.reloading()
         try:
             former, settings = self.settings, self._reread()
+            # Unreadable users fail before anything is changed: without users, no application could start, not even the former one.
+            Users(settings, lambda: self.engine.read(None))
             changed = {name for name, _, _ in table() if getattr(former, name) != getattr(settings, name)}
             try:
                 await self._serving.change(settings)
                 if changed - TAKEN_OVER - OF_LISTENERS - IDENTITY:
-                    # With unreadable users a new application could not start, nor could the old one start again.
-                    Users(settings, lambda: self.engine.read(None))
                     await self._replace_application(settings)
                 else:
                     await self._change_application(settings)
