@@ -75,7 +75,7 @@ class FleetFeature(Feature):
         events.listen(wake_after_commit)
 
     def gauges(self) -> Iterator[Gauge]:
-        """Yield what `/metrics` shows of this node and its group. No value needs a call to the store."""
+        """Yield the gauges of this node and its group, as of its last turn. Does not call the store."""
         if (member := self._member) is None:
             return
         state, has_failed = member.node.state, bool(member.store_state.error)
@@ -86,7 +86,12 @@ class FleetFeature(Feature):
         behind = "Seconds since the newest release was made; 0 if this node has it."
         yield Gauge("fleet_behind_seconds", behind, member.behind_seconds)
         phases = {} if has_failed else {phase: member.phases.get(phase, 0) for phase in PHASES}
-        yield Gauge("fleet_nodes", "Nodes of the group in each phase; nothing while the store does not answer.", phases, "phase")
+        yield Gauge(
+            "fleet_nodes",
+            "Nodes by the phase that they reported last, present or not; nothing while the store does not answer.",
+            phases,
+            "phase",
+        )
 
     @property
     def member(self) -> FleetMember:

@@ -14,7 +14,7 @@ from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.features.confirmations.guard import read_guard
 from haproxy_native.features.fleet import release as machine
-from haproxy_native.features.fleet.differences import FleetDifferences, TextDifference, find_release
+from haproxy_native.features.fleet.differences import TextDifference, compare_other_node, compare_own, compare_releases, find_release
 from haproxy_native.features.fleet.group import FleetConflict
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.release import Policy
@@ -72,7 +72,7 @@ async def read_release(call: ReadCall) -> Response:
 
 async def read_release_diff(call: ReadCall) -> Response:
     since = int(call.query.from_) if call.query.from_ else None
-    release, found = await FleetDifferences(_member(call).group).between_releases(int(call.path.number), since)
+    release, found = await compare_releases(_member(call).group, int(call.path.number), since)
     return json_response(200, _difference_as_dict(found) | {"to": release.number})
 
 
@@ -97,11 +97,10 @@ async def _difference_of_node(member: FleetMember, name: str, bundle: str) -> Te
     head, _ = await member.group.head()
     if head is None:
         raise FleetConflict("the group has no release to compare with")
-    differences = FleetDifferences(member.group)
     if name != member.name:
-        return await differences.of_another_node(name, bundle, head)
+        return await compare_other_node(member.group, name, bundle, head)
     bundles = member.node.bundles
-    return await differences.from_release(head.release, await bundles.read(), bundles.kinds, name)
+    return await compare_own(member.group, head.release, await bundles.read(), bundles.kinds, name)
 
 
 async def init(call: JsonCall) -> Response:
@@ -212,7 +211,7 @@ async def _nodes(member: FleetMember) -> list[dict[str, Any]]:
 
 
 def _difference_as_dict(found: TextDifference) -> dict[str, Any]:
-    shown = found.as_dict()
+    shown = asdict(found)
     return {"from": shown.pop("since"), **shown}
 
 

@@ -1,4 +1,4 @@
-"""`FleetDifferences`: compares the bundles of two releases, or the bundle of a node with a release.
+"""Compare the bundles of two releases, or the bundle of a node with a release.
 
 A release has its bundle in the store, but a node can read only its own bundle on disk. So a node whose bundle is that of no release stores
 a `TextDifference` from the current release for the other nodes (`FleetGroup.write_drift`). It stores the differing lines instead of its
@@ -9,8 +9,7 @@ The difference has the secrets of the text. The API masks them for callers that 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass, field
 
 from haproxy_native.commit.preview import difference_of_texts
 from haproxy_native.errors import BadRequest, NotFound
@@ -47,14 +46,6 @@ class TextDifference:
     truncated: bool = False
     files: Sequence[FileDifference] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def of(cls, members: Mapping[str, Any]) -> Self:
-        """Return the difference from the result of its `as_dict`."""
-        return cls(**{**members, "files": [FileDifference(**each) for each in members["files"]]})
-
 
 def difference(release: Release, old: Contents, new: Contents, label: str) -> TextDifference:
     """Return the difference from the contents of a release to other contents. `label` names those in the diff. Blocks."""
@@ -68,56 +59,56 @@ def difference(release: Release, old: Contents, new: Contents, label: str) -> Te
     return TextDifference(release.number, shown, len(shown) < len(diff), files)
 
 
-class FleetDifferences:
-    """The differences that one node of a group can return. Each method raises Unusable."""
+async def compare_releases(group: FleetGroup, number: int, since: int | None) -> tuple[Release, TextDifference]:
+    """Return a release, and the difference to it from release `since`; None for the release before it.
 
-    def __init__(self, group: FleetGroup) -> None:
-        self._group = group
+    Raises NotFound, BadRequest and Unusable.
+    """
+    head, _ = await group.head()
+    release = find_release(head, number)
+    if since is not None:
+        return release, await _compare(group, find_release(head, since), release)
+    chain = head.chain if head else []
+    if (position := chain.index(release)) == 0:
+        raise BadRequest(f"the group has no release before release {number}; name another one as `from`")
+    return release, await _compare(group, chain[position - 1], release)
 
-    async def between_releases(self, number: int, since: int | None) -> tuple[Release, TextDifference]:
-        """Return a release, and the difference to it from release `since`; None for the release before it.
 
-        Raises NotFound and BadRequest.
-        """
-        head, _ = await self._group.head()
-        release = find_release(head, number)
-        if since is not None:
-            old = find_release(head, since)
-        else:
-            chain = head.chain if head else []
-            if (position := chain.index(release)) == 0:
-                raise BadRequest(f"the group has no release before release {number}; name another one as `from`")
-            old = chain[position - 1]
-        return release, await self._to_release(old, release)
+async def compare_own(group: FleetGroup, release: Release, own: Bundle, kinds: str, label: str) -> TextDifference:
+    """Return the difference from a release to the bundle `own` of this node. Raises Unusable.
 
-    async def from_release(self, release: Release, own: Bundle, kinds: str, label: str) -> TextDifference:
-        """Return the difference from a release to the bundle `own` of this node. `kinds` are the kinds of stored files in that bundle."""
-        if own.digest == release.bundle:
-            return TextDifference(release.number)
-        new = unpacked(own.data) if kinds else (own.data, {})
-        return await run_in_thread(difference, release, await self._contents(release), new, label)
+    `kinds` are the kinds of stored files in that bundle. `label` is the name of the node in the diff.
+    """
+    if own.digest == release.bundle:
+        return TextDifference(release.number)
+    new = unpacked(own.data) if kinds else (own.data, {})
+    return await run_in_thread(difference, release, await _contents(group, release), new, label)
 
-    async def of_another_node(self, name: str, bundle: str, head: Head) -> TextDifference:
-        """Return the difference from the current release to the bundle of another node, which has reported the digest `bundle`.
 
-        Raises FleetConflict if the node has not stored the difference yet.
-        """
-        for release in reversed(head.chain):
-            if release.bundle == bundle:
-                return await self._to_release(head.release, release)
-        stored = await self._group.drift(name)
-        if stored is None or stored["bundle"] != bundle:
-            raise FleetConflict(f"{name} has changed, and has not stored the difference yet; try again in some seconds")
-        return TextDifference.of(stored["difference"])
+async def compare_other_node(group: FleetGroup, name: str, bundle: str, head: Head) -> TextDifference:
+    """Return the difference from the current release to the bundle of another node, which has reported the digest `bundle`.
 
-    async def _to_release(self, old: Release, new: Release) -> TextDifference:
-        if old.bundle == new.bundle:
-            return TextDifference(old.number)
-        return await run_in_thread(difference, old, await self._contents(old), await self._contents(new), f"release {new.number}")
+    Raises FleetConflict if the node has not stored the difference yet, and Unusable.
+    """
+    for release in reversed(head.chain):
+        if release.bundle == bundle:
+            return await _compare(group, head.release, release)
+    stored = await group.drift(name)
+    if stored is None or stored["bundle"] != bundle:
+        raise FleetConflict(f"{name} has changed, and has not stored the difference yet; try again in some seconds")
+    members = stored["difference"]
+    return TextDifference(**{**members, "files": [FileDifference(**each) for each in members["files"]]})
 
-    async def _contents(self, release: Release) -> Contents:
-        data = await self._group.fetch(release)
-        return unpacked(data) if release.files else (data, {})
+
+async def _compare(group: FleetGroup, old: Release, new: Release) -> TextDifference:
+    if old.bundle == new.bundle:
+        return TextDifference(old.number)
+    return await run_in_thread(difference, old, await _contents(group, old), await _contents(group, new), f"release {new.number}")
+
+
+async def _contents(group: FleetGroup, release: Release) -> Contents:
+    data = await group.fetch(release)
+    return unpacked(data) if release.files else (data, {})
 
 
 def find_release(head: Head | None, number: int) -> Release:

@@ -34,7 +34,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, Unusable
 from haproxy_native.features.fleet import release as machine
 from haproxy_native.features.fleet.bundle import Bundle
-from haproxy_native.features.fleet.differences import FleetDifferences
+from haproxy_native.features.fleet.differences import compare_own
 from haproxy_native.features.fleet.group import FleetConflict, FleetGroup, new_id
 from haproxy_native.features.fleet.node import CAUSE, FleetNode
 from haproxy_native.features.fleet.release import DONE, WAITING, Head, Report
@@ -74,7 +74,8 @@ class FleetMember(Observer):
         self._sent: dict[str, Any] | None = None
         # The release and the bundle whose difference is in the store; None if there is no difference, () if that is unknown.
         self._drift: tuple[Any, ...] | None = ()
-        # The head in the store, the number of nodes in each phase, and the digest of this node's bundle, as of the last turn.
+        # As of the last turn: the head in the store, the number of nodes that reported each phase, present or not, and the digest of this
+        # node's bundle.
         self._head: Head | None = None
         self.phases: Mapping[str, int] = {}
         self._bundle = ""
@@ -119,7 +120,7 @@ class FleetMember(Observer):
 
     @property
     def behind_seconds(self) -> float:
-        """How many seconds ago the group made the newest completed release; 0 if this node has that release, or a newer one."""
+        """Seconds since the newest completed release was made, by the clock of its node; 0 if this node has that release or a newer one."""
         if (head := self._head or self.node.state.head) is None:
             return 0.0
         newest = head.release if head.state == DONE else head.settled
@@ -196,17 +197,17 @@ class FleetMember(Observer):
             if not self._is_name_used:
                 return
             raise StoreAway(f"another node is present as {self.name}, or this one was killed some seconds ago; names must differ")
-        state, action = machine.decide(head, node.state, self.name, (await node.bundles.read()).digest)
+        state, action = machine.decide(head, node.state, self.name, self._bundle)
         await node.store_state(state)
         if action == machine.ABANDON:
             await node.roll_back(f"release {state.report.number} was rolled back")
             self.wake()
         elif head:
             await node.act(head, action)
-        report, bundle = node.state.report, (await node.bundles.read()).digest
-        self._bundle = bundle
-        if (to_send := asdict(report) | {"bundle": bundle}) != self._sent:
-            await self.group.write_report(self.name, report, bundle)
+        own = await node.bundles.read()
+        self._bundle = own.digest
+        if (to_send := asdict(node.state.report) | {"bundle": own.digest}) != self._sent:
+            await self.group.write_report(self.name, node.state.report, own.digest)
             self._sent = to_send
         reports = await self.group.reports()
         self.phases = Counter(each["phase"] for each in reports.values())
@@ -216,7 +217,7 @@ class FleetMember(Observer):
         if head and head.state != DONE and not machine.hold_reason(head, node.state):
             await self._advance_release(head, version, reports)
         if head:
-            await self._store_drift(head, await node.bundles.read())
+            await self._store_drift(head, own)
 
     async def _store_drift(self, head: Head, own: Bundle) -> None:
         """Store how the bundle of this node differs from the release; delete the stored difference if a release has the bundle."""
@@ -224,8 +225,8 @@ class FleetMember(Observer):
         if drift == self._drift:
             return
         if drift:
-            found = await FleetDifferences(self.group).from_release(head.release, own, self.node.bundles.kinds, self.name)
-            await self.group.write_drift(self.name, own.digest, found.as_dict())
+            found = await compare_own(self.group, head.release, own, self.node.bundles.kinds, self.name)
+            await self.group.write_drift(self.name, own.digest, asdict(found))
         else:
             await self.group.delete_drift(self.name)
         self._drift = drift

@@ -56,7 +56,7 @@ class FleetRequests:
         return made
 
     async def adopt(self, side: str, by: Author) -> Head:
-        """Follow the head in the store, even after another chain of releases. With the side "node", release this node's text first."""
+        """Follow the head in the store, even if this node has followed other releases. With the side "node", release its text first."""
         async with self._member.at_rest():
             head, version = await self._group.head()
             if side == "node":
