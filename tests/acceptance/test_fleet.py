@@ -108,7 +108,7 @@ def test_a_watched_status_is_updated_until_it_is_interrupted(shared: Fleet, tmp_
     lb1, *_ = shared.nodes
     first, ctl = number(lb1), Ctl(lb1.port, tmp_path)
     assert f"release {first}" in ctl.output("fleet", "status", "-w"), "without a terminal, it is printed once"
-    assert "--watch" in ctl.refusal(2, "fleet", "nodes", "-w")
+    assert "--watch" in ctl.refusal(2, "fleet", "releases", "-w")
     ours, theirs = pty.openpty()
     environment = {**ctl.environment, "TERM": "xterm", "NO_COLOR": "1"}
     with subprocess.Popen([str(COMMAND), "ctl", "fleet", "status", "-w"], env=environment, stdout=theirs, stderr=theirs) as process:
@@ -207,7 +207,7 @@ def test_each_node_shows_how_another_one_differs(shared: Fleet, tmp_path: Path) 
     assert "difference" not in lb1.get(f"{FLEET}/nodes/lb3").json() and lb1.get(f"{FLEET}/nodes/lb9").status_code == 404
     phases = {node["name"]: node["phase"] for node in lb2.get(f"{FLEET}/nodes").json()}
     assert phases == {"lb1": "good", "lb2": "good", "lb3": "drifted"}
-    assert "weight 35" in ctl.output("fleet", "diff", "lb3") and "drifted" in ctl.output("fleet", "nodes")
+    assert "weight 35" in ctl.output("fleet", "diff", "lb3") and "drifted" in ctl.output("fleet")
     assert "lb3\n" in ctl.output("completion", "--words", "fleet", "diff", "l")
     assert lb3.adopt("store").status_code == 200
     until(lambda: lb1.difference("lb3").get("diff") == "")

@@ -23,10 +23,8 @@ PAUSE = 0.5
 WATCH_SECONDS = 1.0
 RELEASE_COLUMNS = ("number", "made", "author", "reverts", "message")
 SECRET_BYTES = 32
-NODE_COLUMNS = ("name", "number", "phase", "present", "reason")
 ACTIONS = (
     "status",
-    "nodes",
     "diff",
     "release",
     "releases",
@@ -48,7 +46,7 @@ OF_RELEASE, OF_NODE = ("release", "pause", "resume", "stop", "diff"), ("hold", "
 
 def fleet_arguments(parser: argparse.ArgumentParser) -> None:
     text = (
-        "show nodes and release (status, the default), list nodes, show how a node or a release differs (diff), release this server's "
+        "show nodes and release (status, the default), show how a node or a release differs (diff), release this server's "
         "configuration, list releases, pause, resume or stop one, show or set the defaults for releases (policy), begin a group (init), "
         "join it (adopt), keep this server's node out of releases (hold) and take it back (follow), delete the report of a node that is "
         "gone (forget), or print a new key"
@@ -89,9 +87,6 @@ def run_fleet(session: Session) -> int:
         case "releases":
             releases = session.client.get(f"{FLEET}/releases")
             session.show(releases, lambda rows: output.table_of_members(RELEASE_COLUMNS, rows, colours=session.colours))
-        case "nodes":
-            nodes = session.client.get(f"{FLEET}/nodes")
-            session.show(nodes, lambda rows: output.table_of_members(NODE_COLUMNS, rows, colours=session.colours))
         case "diff":
             _show_difference(session, _required_subject(session, "number of a release, as in 18 or 15..18, or name of a node"))
         case "release":
