@@ -1,1 +1,1 @@
-"""Read and edit documents object by object. Pure."""
+"""Read and edit documents object by object."""

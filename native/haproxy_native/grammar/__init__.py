@@ -1,1 +1,1 @@
-"""Read, write and edit lines and sections word by word, by the declared grammar of the configuration. Pure."""
+"""Read, write and edit lines and sections word by word, by the declared grammar of the configuration."""

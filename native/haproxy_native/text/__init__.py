@@ -1,1 +1,1 @@
-"""A configuration as text: sections, lines and words, which write the bytes that they were parsed from. Pure."""
+"""A configuration as text: sections, lines and words, which write the bytes that they were parsed from."""
