@@ -6,7 +6,7 @@ abandoned, `check` does nothing.
 
 A task that `create_task` has created is abandoned together with the task that created it. Every other task continues, since several
 requests may wait for it. asyncio copies context variables into each new task, so `_waiting` also stores the task that it was set for, and
-is ignored in all others.
+is ignored in all others. In a thread that computes for that task, the stored task is None, which the event loop's tasks never match.
 """
 
 import asyncio
@@ -21,7 +21,6 @@ from haproxy_native.shares import Account
 
 Result = TypeVar("Result")
 _waiting: ContextVar[tuple["Waiting", asyncio.Task[Any] | None] | None] = ContextVar("waiting", default=None)
-_flag: ContextVar[threading.Event | None] = ContextVar("abandoned", default=None)
 
 
 class Abandoned(Exception):
@@ -69,14 +68,18 @@ def create_task(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
     return asyncio.create_task(run())
 
 
-def run_abandonable(event: threading.Event, work: Callable[[], Result]) -> Result:
-    """Call `work` and return its result. Once `event` is set, the next `check` in `work` raises Abandoned. Raises what `work` raises."""
-    _flag.set(event)
+def run_abandonable(caller: Waiting | None, work: Callable[[], Result]) -> Result:
+    """Call `work` in a thread, and return its result. Once `caller` has left, the next `check` in `work` raises Abandoned.
+
+    With None, `work` cannot be abandoned. Raises what `work` raises.
+    """
+    _waiting.set((caller, None) if caller else None)
     check()
     return work()
 
 
 def check() -> None:
-    """Raise Abandoned if nobody waits for the result of the current computation."""
-    if (event := _flag.get()) is not None and event.is_set():
+    """Raise Abandoned if this is a thread, and nobody waits for its result any more."""
+    caller, task = _waiting.get() or (None, None)
+    if caller and task is None and caller.left.is_set():
         raise Abandoned

@@ -73,8 +73,10 @@ async def run_in_thread(work: Callable[Given, Result], *given: Given.args, **nam
     """
     loop, context = asyncio.get_running_loop(), contextvars.copy_context()
     call = partial(_contained, partial(work, *given, **named))
-    if (waiting := abandonment.waiting()) is None:
-        return await loop.run_in_executor(_threads, context.run, call)
+    waiting = abandonment.waiting()
+    call_in_thread = partial(context.run, abandonment.run_abandonable, waiting, call)
+    if waiting is None:
+        return await loop.run_in_executor(_threads, call_in_thread)
     pool = computations()
     slot = await pool.acquire(waiting.caller)
 
@@ -83,7 +85,7 @@ async def run_in_thread(work: Callable[Given, Result], *given: Given.args, **nam
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(pool.release, slot)
 
-    running = _threads.submit(context.run, abandonment.run_abandonable, waiting.left, call)
+    running = _threads.submit(call_in_thread)
     # A thread that nobody waits for any more occupies its slot until it has ended.
     running.add_done_callback(release_slot)
     return await asyncio.wrap_future(running)

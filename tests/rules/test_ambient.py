@@ -11,7 +11,6 @@ from tests.rules.sources import module, sources, tree
 # For logs, records and traces, and what a task computes for: whose result nobody waits for any more, and drafts that become no files.
 AMBIENT = {
     "dataplaneapi.telemetry.traces._current",
-    "haproxy_native.abandonment._flag",
     "haproxy_native.abandonment._waiting",
     "haproxy_native.disk.file.drafts_directory",
     "haproxy_native.request_context.origin",

@@ -24,7 +24,8 @@ from dataplaneapi.api.responses import (
     to_json,
 )
 from dataplaneapi.server.connection import Channel
-from haproxy_native.abandonment import Abandoned, run_abandonable
+from haproxy_native.abandonment import Abandoned, Waiting, run_abandonable
+from haproxy_native.shares import Account
 from haproxy_native.threads import LARGE
 
 
@@ -96,10 +97,10 @@ def test_no_piece_is_large_and_the_loop_encodes_the_first_alone(data: Any, monke
 
 
 def test_encoding_ends_where_nobody_waits() -> None:
-    event = threading.Event()
+    caller = Waiting(Account(), threading.Event())
     pieces, context = json_pieces(MANY), copy_context()
-    context.run(run_abandonable, event, lambda: next(pieces))
-    event.set()
+    context.run(run_abandonable, caller, lambda: next(pieces))
+    caller.left.set()
     with pytest.raises(Abandoned):
         context.run(next, pieces)
 
