@@ -28,7 +28,7 @@ ROWS = SOONEST, SOON, MEMORY, BESIDE = (
     "memory of readers of events",
     "change beside 100 who read events / change, p99",
 )
-BESIDES = 100
+BESIDES, BLOCKS = 100, 4
 RING = "\nring state-events\n    format raw\n    maxlen 1024\n    size 1048576\n"
 REQUEST = "GET /v3/sidecar/events{} HTTP/1.1\r\nHost: bench\r\nAuthorization: Basic " + AUTHORIZATION + "\r\n\r\n"
 EVENT = b"event: server\n"
@@ -55,19 +55,26 @@ def subscribers(command: str, work: Effort) -> dict[str, float]:
 
 
 def _beside(subject: Subject, site: Farm, number: int) -> float:
-    """The ratio of the 99th percentiles of changes; the readers are in a process of their own."""
+    """Return the ratio of the 99th percentiles of changes with and without readers, which are in a process of their own.
+
+    Blocks of changes with and without readers alternate, so that a slow moment of the machine delays both.
+    """
     context = multiprocessing.get_context("spawn")
     _weights(subject, site, number)
-    alone = _weights(subject, site, number)
-    are_there = context.Event()
-    process = context.Process(target=_read_all, args=(site.port, are_there), daemon=True)
-    process.start()
-    try:
-        assert are_there.wait(PATIENCE)
-        return percentile(_weights(subject, site, number)) / percentile(alone)
-    finally:
-        process.kill()
-        process.join()
+    alone: list[float] = []
+    beside: list[float] = []
+    for _ in range(BLOCKS):
+        alone += _weights(subject, site, number)
+        are_there = context.Event()
+        process = context.Process(target=_read_all, args=(site.port, are_there), daemon=True)
+        process.start()
+        try:
+            assert are_there.wait(PATIENCE)
+            beside += _weights(subject, site, number)
+        finally:
+            process.kill()
+            process.join()
+    return percentile(beside) / percentile(alone)
 
 
 def _read_all(port: int, are_there: Event) -> None:

@@ -3,7 +3,9 @@
 import datetime
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
 
 from cryptography import x509
@@ -17,6 +19,8 @@ API, SITE = 5555, 8080
 # Parts of a hundred.
 SHARES = {"shop_stable": 90, "shop_next": 10}
 DAYS_LEFT = 9
+# Keeps the claims of this process open.
+_claims: list[socket.socket] = []
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,9 @@ class Stage:
         return self.directory / "dataplaneapi.yaml"
 
 
-def prepare(directory: Path, haproxy: str, pages: tuple[int, int] = (0, 0)) -> Stage:
-    """The stage on the well-known ports, or on free ones where those are taken; `pages` are wanted by the two pages, 0 for any."""
-    stage = Stage(directory, haproxy, *free_ports(API, SITE, *pages, 0, 0))
+def prepare(directory: Path, haproxy: str) -> Stage:
+    """Create the files of a demo. It uses the well-known ports, and instead of those that are in use, free ones."""
+    stage = Stage(directory, haproxy, *map(claim_port, (API, SITE, 0, 0, 0, 0)))
     for name in ("haproxy.cfg", "dataplaneapi.yaml"):
         text = (TEMPLATES / name).read_text()
         for key, value in vars(stage).items():
@@ -90,17 +94,17 @@ def _certificate(name: str) -> bytes:
     return certificate.public_bytes(serialization.Encoding.PEM) + private
 
 
-def free_ports(*wanted: int) -> list[int]:
-    """A free port for each, the wanted one where it is free; 0 wants none."""
-    listeners = [_listen(port) for port in wanted]
-    ports = [int(listener.getsockname()[1]) for listener in listeners]
-    for listener in listeners:
-        listener.close()
-    return ports
+def claim_port(wanted: int) -> int:
+    """Return the wanted port if it is free, otherwise another free port. No other demo gets the port before this process ends.
 
-
-def _listen(port: int) -> socket.socket:
-    try:
-        return socket.create_server(("127.0.0.1", port))
-    except OSError:
-        return socket.create_server(("127.0.0.1", 0))
+    HAProxies of two demos could listen on the same port without an error. A claim is an abstract Unix address, because those have the scope
+    of ports: all users and roots of a network namespace.
+    """
+    claim = socket.socket(socket.AF_UNIX)
+    for port in chain([wanted], repeat(0)):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)) as listener:
+            free = int(listener.getsockname()[1])
+            claim.bind(f"\0dataplane-demo-{free}")
+            _claims.append(claim)
+            return free
+    raise AssertionError("unreachable")

@@ -17,20 +17,13 @@ import pytest
 from demo.__main__ import moved
 from demo.stage import API, SITE, Stage
 from tests.demo.test_children import is_alive
-from tests.docs.tour import one_start_at_a_time
 from tests.haproxy import binaries
 from tests.rules.sources import CHECKOUT
 
 
 @pytest.fixture
 def demo(haproxy_binary: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Start the demo. Its usual ports may be in use only once, so one test at a time starts a demo."""
     environment = {**os.environ, "HAPROXY_BIN": haproxy_binary, "TMPDIR": "/tmp"}
-    with one_start_at_a_time():
-        yield from started(environment)
-
-
-def started(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen([sys.executable, "-m", "demo"], cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process

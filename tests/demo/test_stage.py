@@ -4,7 +4,7 @@ import socket
 import subprocess
 from pathlib import Path
 
-from demo.stage import free_ports, prepare
+from demo.stage import claim_port, prepare
 
 
 def test_files_are_filled_in(tmp_path: Path) -> None:
@@ -20,7 +20,13 @@ def test_every_haproxy_takes_the_configuration(haproxy_binaries: str, tmp_path: 
     assert subprocess.run([haproxy_binaries, "-c", "-f", str(tmp_path / "haproxy.cfg")], capture_output=True, check=False).returncode == 0
 
 
-def test_a_taken_port_is_passed_over() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        assert port not in free_ports(port, port)
+def test_a_port_in_use_is_passed_over() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert claim_port(port) != port
+
+
+def test_no_port_is_claimed_twice() -> None:
+    """The port is free until the demo's server listens on it, and a HAProxy may even share it."""
+    first = claim_port(0)
+    assert claim_port(first) != first

@@ -5,12 +5,10 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tests.haproxy import binaries
@@ -62,41 +60,26 @@ def run(commands: list[str]) -> list[str]:
 
 
 @contextmanager
-def one_start_at_a_time() -> Iterator[None]:
-    """Keep other tests from starting a demo: two would find the same ports free, and HAProxies share a port that both bind.
-
-    The lock is an abstract address, because those have the scope of ports: all users and roots of a network namespace.
-    """
-    with socket.socket(socket.AF_UNIX) as lock:
-        while True:
-            try:
-                lock.bind("\0dataplane-demo")
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield
-
-
-@contextmanager
 def started(environment: dict[str, str]) -> Iterator[dict[str, str]]:
     """Start a demo, and yield its addresses."""
-    with ExitStack() as stack:
-        with one_start_at_a_time():
-            command = [sys.executable, "-m", "demo"]
-            demo = stack.enter_context(subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True))
-            stack.callback(demo.terminate)
-            found = places(demo)
-        yield found
+    command = [sys.executable, "-m", "demo"]
+    with subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as demo:
+        try:
+            yield places(demo)
+        finally:
+            demo.terminate()
 
 
 def places(demo: subprocess.Popen[str]) -> dict[str, str]:
     """Return the address of the demo for each of its usual addresses. The demo uses other ports if its usual ports are in use."""
     assert demo.stdout
-    while not (line := demo.stdout.readline()).startswith("HAProxy serves"):
-        pass
+    printed = ""
+    while "Ctrl-C stops both" not in printed:
+        line = demo.stdout.readline()
+        assert line, f"the demo ended:\n{printed}"
+        printed += line
+    (line,) = re.findall(r"^HAProxy serves.*", printed, re.MULTILINE)
     site, api = re.findall(r"127\.0\.0\.1:(\d+)", line)
-    while "Ctrl-C stops both" not in demo.stdout.readline():
-        pass
     return {"127.0.0.1:8080": f"127.0.0.1:{site}", "127.0.0.1:5555": f"127.0.0.1:{api}"}
 
 
