@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -315,6 +316,14 @@ def test_a_release_copies_the_policy_of_the_group(shared: Fleet, tmp_path: Path)
     # A release that is rolled back keeps the policy.
     assert lb2.get(path).json() == {"stages": ["100%"], "bake": "0s", "deadline": "600s"}
     assert lb2.put(path, {}).json() == built_in
+
+
+def test_requests_at_several_nodes_at_once_all_succeed(shared: Fleet) -> None:
+    """Each replaces the head that it has read. A request that is not first reads the new head and tries again."""
+    with ThreadPoolExecutor() as pool:
+        answers = list(pool.map(lambda node: node.put(f"{FLEET}/policy", {"bake": "1s"}), shared.nodes * 5))
+    assert {answer.status_code for answer in answers} == {200}, [answer.text for answer in answers]
+    assert shared.nodes[0].put(f"{FLEET}/policy", {}).status_code == 200
 
 
 def test_the_metrics_show_phases_drift_and_nodes_that_are_behind(shared: Fleet) -> None:

@@ -39,6 +39,10 @@ class FleetConflict(Conflict):
     label = ""
 
 
+class HeadReplaced(FleetConflict):
+    """Another node has replaced the head since it was read."""
+
+
 class FleetGroup:
     """A group in a store. `path` is the prefix of its keys in the store, without a slash at the end. Each method raises Unusable."""
 
@@ -63,12 +67,12 @@ class FleetGroup:
     async def swap(self, head: Head, version: str | None, former: Head | None) -> None:
         """Replace the former head if it still has this version, and delete the texts that no release needs any more.
 
-        With `version=None`, create the first head. Raises FleetConflict if another node was first.
+        With `version=None`, create the first head. Raises HeadReplaced if another node was first.
         """
         key, value = self._encrypted(HEAD, head.as_dict())
         new_version = await (self._store.replace(key, value, version) if version else self._store.create(key, value))
         if new_version is None:
-            raise FleetConflict("another node has replaced the release meanwhile; check the fleet and try again")
+            raise HeadReplaced("another node has replaced the release meanwhile; check the fleet and try again")
         needed = {each.object for each in (head.settled, *head.chain)}
         for release in former.chain if former else ():
             if release.object not in needed:

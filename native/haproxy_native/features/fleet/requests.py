@@ -1,7 +1,8 @@
 """`FleetRequests`: what people request of a fleet: begin or join a group, release, pause, resume, stop, and hold, follow or forget a node.
 
-Each request reads the head, computes the next head, and replaces the head if nobody else has done so in between. A request therefore takes
-effect completely or not at all, and a kill before the replacement has changed nothing. Only `init` and `adopt` also change this node, after
+Each request reads the head, computes the next head, and replaces the head if nobody else has done so in between; otherwise the request is
+refused or, if it still makes sense, repeated. A request therefore takes effect completely or not at all, and a kill before the replacement
+has changed nothing. Only `init` and `adopt` also change this node, after
 they have replaced the head. A kill in between leaves a node that holds; the person then repeats the request as `adopt`.
 
 `hold` and `follow` change the state of this node on disk, and nothing else. A person calls them on the node that is to be held, because
@@ -9,13 +10,15 @@ only the node itself writes its state.
 """
 
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from haproxy_native.errors import BadRequest, NotFound
 from haproxy_native.features.fleet import release as machine
 from haproxy_native.features.fleet.bundle import LARGEST
 from haproxy_native.features.fleet.differences import find_release
-from haproxy_native.features.fleet.group import FleetConflict, new_id
+from haproxy_native.features.fleet.group import FleetConflict, HeadReplaced, new_id
 from haproxy_native.features.fleet.member import FleetMember
 from haproxy_native.features.fleet.release import DONE, GOOD, HELD, PAUSED, ROLLING, Head, Policy, Release
 from haproxy_native.features.fleet.store import TooLarge
@@ -127,16 +130,15 @@ class FleetRequests:
 
     async def steer(self, number: int, to: str, by: Author) -> Head:
         """Pause, resume or stop the release with this number. `to` is a key of STATES."""
-        async with self._member.at_rest():
-            head, version = await self._followed()
+
+        def steered(head: Head) -> Head:
             if head.release.number != number or head.state not in STATES[to]:
                 raise FleetConflict(f"release {head.release.number} is {head.state}, so release {number} cannot be {to}")
             if to == "stopped":
-                made = machine.revert(head, new_id(), f"stopped by {by.name}", time.time())
-            else:
-                made = replace(head, state=PAUSED if to == "paused" else ROLLING)
-            await self._group.swap(made, version, head)
-        return made
+                return machine.revert(head, new_id(), f"stopped by {by.name}", time.time())
+            return replace(head, state=PAUSED if to == "paused" else ROLLING)
+
+        return await self._change_head(steered)
 
     async def policy(self) -> Policy:
         """Return the defaults of the group; the built-in ones if the group has no release yet."""
@@ -145,9 +147,20 @@ class FleetRequests:
 
     async def replace_policy(self, policy: Policy) -> None:
         """Replace the defaults of the group. A release that is under way keeps its own values."""
+        await self._change_head(lambda head: replace(head, policy=policy))
+
+    async def _change_head(self, change: Callable[[Head], Head]) -> Head:
+        """Replace the head in the store by the result of `change`, and return the result. `change` may raise FleetConflict.
+
+        If another node replaces the head meanwhile, for example because a release has reached its next stage, change the new head.
+        """
         async with self._member.at_rest():
-            head, version = await self._followed()
-            await self._group.swap(replace(head, policy=policy), version, head)
+            while True:
+                head, version = await self._followed()
+                made = change(head)
+                with suppress(HeadReplaced):
+                    await self._group.swap(made, version, head)
+                    return made
 
     async def hold(self, by: Author) -> None:
         """Keep this node out of releases until `follow` or `adopt`. This works while the store does not answer."""
