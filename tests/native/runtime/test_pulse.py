@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,13 @@ def test_time_without_a_request_does_not_count(monkeypatch: pytest.MonkeyPatch) 
     asyncio.run(check())
 
 
+async def fail_if_answered(runtime: Runtime, pids: Sequence[int]) -> None:
+    """Send a request. If a process answers although all are stopped, fail with their states. Raises RuntimeAbsent if none answers."""
+    answer = await runtime.send("show servers state")
+    states = [await asyncio.to_thread(Path(f"/proc/{pid}/stat").read_text) for pid in pids]
+    pytest.fail(f"answered by {states}: {answer}")
+
+
 @pytest.mark.parametrize("master", [True, False])
 def test_a_stopped_process(tmp_path: Path, master: bool) -> None:
     async def check(haproxy: HAProxy) -> None:
@@ -59,7 +67,7 @@ def test_a_stopped_process(tmp_path: Path, master: bool) -> None:
         try:
             for seconds in ("2", *[f"{SILENT_SECONDS:g}"] * 4):
                 with pytest.raises(RuntimeAbsent, match=rf"no answer within {seconds} s"):
-                    await runtime.send("show servers state")
+                    await fail_if_answered(runtime, pids)
             assert runtime.is_silent
         finally:
             for pid in pids:
