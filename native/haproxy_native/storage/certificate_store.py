@@ -24,6 +24,7 @@ from haproxy_native.errors import BadRequest, InUse, NativeError, NeedsReload, R
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
 from haproxy_native.storage import certificate, tls_digests
 from haproxy_native.storage.certificate import CertificateFile
@@ -70,8 +71,8 @@ def plan_certificate(
         return plan_reload(running_lines, current_lines, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
     if loaded.extra_file:
         return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy reads {loaded.extra_file} only when it starts")
-    seen = [CertificateCheck(path, loaded.names)] if loaded.names else []
-    return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(current_lines), seen)
+    seen = [certificate_check(path, loaded.names)] if loaded.names else []
+    return FilePlan([certificate_step(path, loaded.names, loaded.directories)], (), True, bool(current_lines), seen)
 
 
 _OTHER_CAUSES = re.compile(r"too big|closed the connection|Unknown command|must contain the directory path")
@@ -82,96 +83,82 @@ def needs_reload(error: RuntimeRefused) -> bool:
     return isinstance(error, RuntimeConflict) or _OTHER_CAUSES.search(error.answer) is not None
 
 
-@dataclass(frozen=True)
-class CertificateStep:
-    """Makes a certificate in HAProxy's memory match the file at the time when the step is applied: replaces, creates or deletes it."""
+def certificate_step(path: Path, names: Sequence[str], directories: Sequence[str] = ()) -> Step:
+    """Make a certificate in HAProxy's memory match the file at the time when the step is applied: replace, create or delete it.
 
-    path: Path
-    # The names of the certificate in HAProxy.
-    names: Sequence[str]
-    # Loaded directories to which the certificate is added, or from which it is removed if the file is deleted.
-    directories: Sequence[str] = ()
+    `names`: the names of the certificate in HAProxy. `directories`: loaded directories to which the certificate is added, or from which it
+    is removed if the file is deleted. Raises NeedsReload if a reload is needed.
+    """
 
-    @property
-    def texts(self) -> Sequence[str]:
-        changes = [f"set ssl cert {name}" for name in self.names] or [f"new ssl cert {self.path}"]
-        return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
-
-    async def apply(self, runtime: Runtime) -> None:
-        """Update HAProxy's memory. Raises NeedsReload if a reload is needed, and RuntimeRefused if HAProxy refuses and nothing changed."""
-        pem = await asyncio.to_thread(read_with_key, self.path)
+    async def apply(runtime: Runtime) -> None:
+        pem = await asyncio.to_thread(read_with_key, path)
         try:
             if pem is None:
-                for name in self.names:
-                    for directory in self.directories:
+                for name in names:
+                    for directory in directories:
                         if await _is_in(runtime, directory, name):
                             await ssl_files.delete_crt_list_entry(runtime, directory, name)
                     await ssl_files.delete(runtime, CERTIFICATES, name)
-            elif self.names:
-                await self._replace(runtime, pem)
+            elif names:
+                await _replace(runtime, names, directories, pem)
             else:
-                await self._create(runtime, pem)
+                await _create(runtime, path, directories, pem)
         except RuntimeRefused as error:
             if needs_reload(error):
                 raise NeedsReload(error.answer) from error
             raise
 
-    async def undo(self, runtime: Runtime) -> None:
-        # It is always the last step of a change, so no later step can fail.
-        raise NeedsReload(f"{self.path.name} cannot be reverted")
+    changes = [f"set ssl cert {name}" for name in names] or [f"new ssl cert {path}"]
+    return Step([*changes, *(f"add ssl crt-list {name} {path}" for name in directories if not names)], apply)
 
-    async def _replace(self, runtime: Runtime, pem: str) -> None:
-        for number, name in enumerate(self.names):
-            try:
-                await ssl_files.replace(runtime, CERTIFICATES, name, pem)
-            except RuntimeRefused as error:
-                if number:
-                    raise NeedsReload(error.answer) from error
-                raise
-            await verify_shown(runtime, name, pem)
-        await self._add_to_directories(runtime, self.names[0])
 
-    async def _create(self, runtime: Runtime, pem: str) -> None:
-        # The name that HAProxy would give the file in a directory that it loads like a crt-list.
-        name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
-        await ssl_files.create(runtime, CERTIFICATES, name, pem)
+async def _replace(runtime: Runtime, names: Sequence[str], directories: Sequence[str], pem: str) -> None:
+    for number, name in enumerate(names):
         try:
-            await self._add_to_directories(runtime, name)
-        except RuntimeRefused:
-            with suppress(RuntimeRefused):
-                await ssl_files.delete(runtime, CERTIFICATES, name)
+            await ssl_files.replace(runtime, CERTIFICATES, name, pem)
+        except RuntimeRefused as error:
+            if number:
+                raise NeedsReload(error.answer) from error
             raise
         await verify_shown(runtime, name, pem)
+    await _add_to_directories(runtime, directories, names[0])
 
-    async def _add_to_directories(self, runtime: Runtime, name: str) -> None:
-        for directory in self.directories:
-            if not await _is_in(runtime, directory, name):
-                await ssl_files.add_crt_list_entry(runtime, directory, name)
+
+async def _create(runtime: Runtime, path: Path, directories: Sequence[str], pem: str) -> None:
+    # The name that HAProxy would give the file in a directory that it loads like a crt-list.
+    name = "/".join([directories[0].rstrip("/") if directories else str(path.parent), path.name])
+    await ssl_files.create(runtime, CERTIFICATES, name, pem)
+    try:
+        await _add_to_directories(runtime, directories, name)
+    except RuntimeRefused:
+        with suppress(RuntimeRefused):
+            await ssl_files.delete(runtime, CERTIFICATES, name)
+        raise
+    await verify_shown(runtime, name, pem)
+
+
+async def _add_to_directories(runtime: Runtime, directories: Sequence[str], name: str) -> None:
+    for directory in directories:
+        if not await _is_in(runtime, directory, name):
+            await ssl_files.add_crt_list_entry(runtime, directory, name)
 
 
 async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
     return any(entry.file == name for entry in await ssl_files.read_crt_list(runtime, directory))
 
 
-@dataclass(frozen=True)
-class CertificateCheck:
-    """Verifies that HAProxy already has the content of a file. A client may update HAProxy first and store the file afterwards."""
+def certificate_check(path: Path, names: Sequence[str]) -> Step:
+    """Verify that HAProxy already has the content of a file. A client may update HAProxy first and store the file afterwards.
 
-    path: Path
-    names: Sequence[str]
+    Raises NeedsReload if HAProxy has another content.
+    """
 
-    @property
-    def texts(self) -> Sequence[str]:
-        return [f"show ssl cert {name}" for name in self.names]
-
-    async def apply(self, runtime: Runtime) -> None:
-        """Verify all names. Raises NeedsReload."""
-        pem = await asyncio.to_thread(read_with_key, self.path)
-        for name in self.names:
+    async def apply(runtime: Runtime) -> None:
+        pem = await asyncio.to_thread(read_with_key, path)
+        for name in names:
             await verify_shown(runtime, name, pem or "")
 
-    async def undo(self, runtime: Runtime) -> None:
-        """Do nothing."""
+    return Step([f"show ssl cert {name}" for name in names], apply)
 
 
 def read_with_key(path: Path) -> str | None:
@@ -276,7 +263,7 @@ class CertificateStore(Store):
         if loaded is None or loaded.is_used or loaded.directories:
             return
         with suppress(NativeError):
-            await CertificateStep(path, loaded.names).apply(context.runtime)
+            await certificate_step(path, loaded.names).apply(context.runtime)
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[FileReference]:
         """Return the lines that name the file itself, not its directory: HAProxy can drop a file of a directory at runtime."""

@@ -7,14 +7,13 @@ time.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.file_references import FileReference
-from haproxy_native.errors import BadRequest, Conflict, Missing, NeedsReload, RuntimeAbsent, RuntimeFailure, RuntimeRefused, WriteFailed
+from haproxy_native.errors import BadRequest, Conflict, Missing, NeedsReload, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import ssl_files
@@ -42,72 +41,64 @@ def plan_crt_list(
     return plan_reload(running_lines, current_lines, "HAProxy has not loaded the list, though its configuration refers to it")
 
 
-@dataclass(frozen=True)
-class CrtListStep:
-    """Updates HAProxy's list to the entries of the file."""
+def crt_list_step(path: Path, name: str, former: str) -> Step:
+    """Update the list that HAProxy has loaded as `name` to the entries of the file. `former`: the text that HAProxy has loaded.
 
-    path: Path
-    # The name of the list in HAProxy.
-    name: str
-    # The text that HAProxy has loaded.
-    former: str
+    Raises NeedsReload if a reload is needed.
+    """
 
-    @property
-    def texts(self) -> Sequence[str]:
-        return [f"{verb} ssl crt-list {self.name} ..." for verb in ("add", "del")]
-
-    async def apply(self, runtime: Runtime) -> None:
-        """Update HAProxy's list. Raises NeedsReload if a reload is needed, and RuntimeRefused if HAProxy refuses and nothing changed."""
+    async def apply(runtime: Runtime) -> None:
         try:
-            text = await asyncio.to_thread(self.path.read_text, "utf-8", "surrogateescape")
+            text = await asyncio.to_thread(path.read_text, "utf-8", "surrogateescape")
         except OSError as error:
-            raise NeedsReload(f"{self.path} cannot be read: {error.strerror}") from error
-        old, new = crt_list.entries(self.former), crt_list.entries(text)
-        shown = await ssl_files.read_crt_list(runtime, self.name)
+            raise NeedsReload(f"{path} cannot be read: {error.strerror}") from error
+        old, new = crt_list.entries(former), crt_list.entries(text)
+        shown = await ssl_files.read_crt_list(runtime, name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in old]:
-            raise NeedsReload(f"HAProxy has other entries for {self.path.name} than its former file")
+            raise NeedsReload(f"HAProxy has other entries for {path.name} than its former file")
         difference = crt_list.difference(old, new)
         if difference is None:
-            raise NeedsReload(crt_list.obstacle(self.former, text))
+            raise NeedsReload(crt_list.obstacle(former, text))
         removed, added = difference
-        await self._append(runtime, added)
+        await _append(runtime, name, added)
         try:
             for index in removed:
-                await ssl_files.delete_crt_list_entry(runtime, self.name, shown[index].file, shown[index].line)
+                await ssl_files.delete_crt_list_entry(runtime, name, shown[index].file, shown[index].line)
         except RuntimeFailure as error:
             # HAProxy refuses to delete the default certificate, for example. The reload loads the added entries, too.
             raise NeedsReload(str(error)) from error
-        shown = await ssl_files.read_crt_list(runtime, self.name)
+        shown = await ssl_files.read_crt_list(runtime, name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in new]:
-            raise NeedsReload(f"HAProxy shows other entries for {self.path.name} than were sent")
+            raise NeedsReload(f"HAProxy shows other entries for {path.name} than were sent")
 
-    async def undo(self, runtime: Runtime) -> None:
-        raise RuntimeAbsent(f"the entries of {self.path.name} cannot be restored in their order")
+    return Step([f"{verb} ssl crt-list {name} ..." for verb in ("add", "del")], apply)
 
-    async def _append(self, runtime: Runtime, entries: Sequence[CrtListLine]) -> None:
-        """Append all entries or none."""
-        before = len(await ssl_files.read_crt_list(runtime, self.name))
-        try:
-            for entry in entries:
-                await self._load_certificate(runtime, entry.file)
-                await ssl_files.add_crt_list_entry(runtime, self.name, entry.file, entry.options, entry.filters)
-        except RuntimeRefused as error:
-            for row in reversed((await ssl_files.read_crt_list(runtime, self.name))[before:]):
-                await ssl_files.delete_crt_list_entry(runtime, self.name, row.file, row.line)
-            if needs_reload(error):
-                raise NeedsReload(error.answer) from error
-            raise
 
-    async def _load_certificate(self, runtime: Runtime, file: str) -> None:
-        """Load a certificate into HAProxy's memory, unless it is there."""
-        if file in ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)):
-            return
-        if not file.startswith("/"):
-            raise NeedsReload(f"the list names {file} by a relative path, which only HAProxy can resolve")
-        pem = await asyncio.to_thread(read_with_key, Path(file))
-        if pem is None:
-            raise RuntimeRefused(f"unable to stat SSL certificate from file '{file}'", f"add ssl crt-list {self.name} {file}")
-        await ssl_files.create(runtime, CERTIFICATES, file, pem)
+async def _append(runtime: Runtime, name: str, entries: Sequence[CrtListLine]) -> None:
+    """Append all entries to a loaded list, or none."""
+    before = len(await ssl_files.read_crt_list(runtime, name))
+    try:
+        for entry in entries:
+            await _load_certificate(runtime, name, entry.file)
+            await ssl_files.add_crt_list_entry(runtime, name, entry.file, entry.options, entry.filters)
+    except RuntimeRefused as error:
+        for row in reversed((await ssl_files.read_crt_list(runtime, name))[before:]):
+            await ssl_files.delete_crt_list_entry(runtime, name, row.file, row.line)
+        if needs_reload(error):
+            raise NeedsReload(error.answer) from error
+        raise
+
+
+async def _load_certificate(runtime: Runtime, name: str, file: str) -> None:
+    """Load a certificate of a list into HAProxy's memory, unless it is there."""
+    if file in ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)):
+        return
+    if not file.startswith("/"):
+        raise NeedsReload(f"the list names {file} by a relative path, which only HAProxy can resolve")
+    pem = await asyncio.to_thread(read_with_key, Path(file))
+    if pem is None:
+        raise RuntimeRefused(f"unable to stat SSL certificate from file '{file}'", f"add ssl crt-list {name} {file}")
+    await ssl_files.create(runtime, CERTIFICATES, file, pem)
 
 
 class CrtListStore(Store):
@@ -184,7 +175,7 @@ class CrtListStore(Store):
         if not context.runtime.capabilities.can("add ssl crt-list"):
             return plan_reload(running_lines, current_lines, "HAProxy cannot change a certificate list at runtime")
         return plan_crt_list(
-            [CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), running_lines, current_lines
+            [crt_list_step(path, name, former) for name in names], crt_list.obstacle(former, new), running_lines, current_lines
         )
 
     def _upload(self, path: Path, author: Author, check: Callable[[], None]) -> Upload:

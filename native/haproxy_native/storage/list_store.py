@@ -21,7 +21,7 @@ from haproxy_native.runtime import lists
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.dumps import EntriesDigest
-from haproxy_native.runtime.lists import ENTRIES_HEAD, LoadedAcl, LoadedMap, MapEntry, ReplaceMap, ReplacePatterns
+from haproxy_native.runtime.lists import ENTRIES_HEAD, LoadedAcl, LoadedMap, MapEntry, replace_map, replace_patterns
 from haproxy_native.storage import list_files
 from haproxy_native.storage.store import Store, is_file_name, plan_reload, plan_reload_of_loaded, uploaded_name
 from haproxy_native.text.document import Document
@@ -133,7 +133,7 @@ class MapStore(ListStore[LoadedMap]):
 
     def replacing_step(self, loaded: LoadedMap, path: Path, content: Path) -> tuple[Step, str]:
         with content.open("rb") as file:
-            return ReplaceMap(loaded.name, lambda: self.entries(path)), list_files.payload_obstacle(file)
+            return replace_map(loaded.name, lambda: self.entries(path)), list_files.payload_obstacle(file)
 
     def path_of(self, name: str) -> Path:
         """Return the path of the map that a client names, even if it does not exist. Raises NotFound for a malformed name."""
@@ -187,4 +187,4 @@ class AclStore(ListStore[LoadedAcl]):
         return iter(list_files.parse_patterns(self.content(path).decode("utf-8", "surrogateescape")))
 
     def replacing_step(self, loaded: LoadedAcl, path: Path, content: Path) -> tuple[Step, str]:
-        return ReplacePatterns(loaded.file, list_files.parse_patterns(content.read_bytes().decode("utf-8", "surrogateescape"))), ""
+        return replace_patterns(loaded.file, lambda: self.printed_entries(path)), ""

@@ -15,7 +15,7 @@ from haproxy_native.planning.touches import CREATE, DELETE, Touch
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import lists
 from haproxy_native.runtime.commands import Step
-from haproxy_native.runtime.lists import AddPattern, DeletePattern, LoadedAcl, ReplacePatterns
+from haproxy_native.runtime.lists import LoadedAcl, add_pattern, delete_pattern, replace_patterns
 from haproxy_native.storage import list_files
 from haproxy_native.storage.live_maps import EntriesEdit, LiveFile, unchecked
 from haproxy_native.storage.store import Store
@@ -64,7 +64,7 @@ class LiveAcl:
         touched = self.touch(pattern, CREATE)
         changed = MemberChange(touched.object, "pattern", None, pattern)
         await self._change(
-            AddPattern(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, changes=lambda: [changed]
+            add_pattern(self.name, pattern), lambda before: [*before, pattern], sync, touched, check=check, changes=lambda: [changed]
         )
 
     async def delete(self, reference: str, *, sync: bool = False) -> None:
@@ -85,11 +85,11 @@ class LiveAcl:
             return [MemberChange(self.touch(deleted, DELETE).object, "pattern", deleted, None)] if deleted is not None else []
 
         await self._change(
-            DeletePattern(self.name, reference), edit, sync, self.touch(reference, DELETE), check=read_current, changes=changes
+            delete_pattern(self.name, reference), edit, sync, self.touch(reference, DELETE), check=read_current, changes=changes
         )
 
     async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
-        await self._change(ReplacePatterns(self.name, patterns), lambda before: list(patterns), sync)
+        await self._change(replace_patterns(self.name, lambda: patterns), lambda before: list(patterns), sync)
 
     async def _patterns(self) -> list[tuple[str, str]]:
         """Return (reference, pattern) for each pattern; an empty list for a missing ACL, whose change HAProxy refuses anyway."""

@@ -41,12 +41,12 @@ from haproxy_native.request_context import Author
 from haproxy_native.runtime import lists
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.lists import (
-    AddEntry,
-    ClearMap,
-    DeleteEntries,
     MapEntry,
-    ReplaceMap,
-    SetEntry,
+    add_entry,
+    clear_map,
+    delete_entries,
+    replace_map,
+    set_entry,
 )
 from haproxy_native.storage import list_files
 from haproxy_native.storage.list_store import MapStore
@@ -199,19 +199,19 @@ class LiveMap(LiveFile[MapEntry]):
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [*before, MapEntry(key, value)]
 
-        return await self._change(AddEntry(self.name, key, value), edit, sync, self._touch(key, CREATE), value=value)
+        return await self._change(add_entry(self.name, key, value), edit, sync, self._touch(key, CREATE), value=value)
 
     async def set(self, key: str, value: str, *, sync: bool = False) -> Outcome:
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [MapEntry(key, value) if entry.key == key else entry for entry in before]
 
-        return await self._change(SetEntry(self.name, key, value), edit, sync, self._touch(key, CHANGE), value=value)
+        return await self._change(set_entry(self.name, key, value), edit, sync, self._touch(key, CHANGE), value=value)
 
     async def delete(self, key: str, *, sync: bool = False) -> Outcome:
         def edit(before: Sequence[MapEntry]) -> list[MapEntry]:
             return [entry for entry in before if entry.key != key]
 
-        return await self._change(DeleteEntries(self.name, key), edit, sync, self._touch(key, DELETE))
+        return await self._change(delete_entries(self.name, key), edit, sync, self._touch(key, DELETE))
 
     async def fill(self, entries: Sequence[MapEntry], *, sync: bool = False) -> Outcome:
         """Replace all entries, in this order."""
@@ -219,16 +219,16 @@ class LiveMap(LiveFile[MapEntry]):
             lists.payload_line(entry)
             if sync:
                 list_files.check_map_value(entry.value)
-        return await self._change(ReplaceMap(self.name, lambda: entries), lambda before: list(entries), sync)
+        return await self._change(replace_map(self.name, lambda: entries), lambda before: list(entries), sync)
 
     async def clear(self, *, sync: bool = False) -> Outcome:
-        return await self._change(ClearMap(self.name), lambda before: [], sync)
+        return await self._change(clear_map(self.name), lambda before: [], sync)
 
     async def remove(self) -> Outcome:
         """Clear the map and delete its file, even if the configuration refers to it. Raises Missing."""
         self._check_ours()
         self.store.check_there(self.path)
-        check, steps = lambda: self.store.check_there(self.path), [ClearMap(self.name)]
+        check, steps = lambda: self.store.check_there(self.path), [clear_map(self.name)]
         return check_live(await self.commit(PutFile(self.store, self.path, check=check, steps=steps)))
 
     async def follow(self) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from haproxy_native.editing.file_references import FileReference
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage.certificate_store import LoadedCertificate, plan_certificate
-from haproxy_native.storage.crt_list_store import CrtListStep, plan_crt_list
+from haproxy_native.storage.crt_list_store import crt_list_step, plan_crt_list
 from haproxy_native.storage.store import plan_reload
 
 LINE = FileReference("frontend f", 3, "errorfile", "errorfile 503 x")
@@ -28,9 +28,14 @@ PATH = Path("/ssl/a.pem")
 CERTIFICATES = [
     (LoadedCertificate(), [], [], ([], [], False, False)),
     (LoadedCertificate(["/ssl/a.pem"]), [], [], ([], [], False, False)),
-    (LoadedCertificate(["/ssl/a.pem"], is_used=True), [LINE], [LINE], ([(["/ssl/a.pem"], [])], [], True, True)),
-    (LoadedCertificate(["/ssl/a.pem"], is_used=True), [], [], ([(["/ssl/a.pem"], [])], [], True, False)),
-    (LoadedCertificate(directories=["/ssl"]), [LINE], [LINE], ([([], ["/ssl"])], [], True, True)),
+    (LoadedCertificate(["/ssl/a.pem"], is_used=True), [LINE], [LINE], ([["set ssl cert /ssl/a.pem"]], [], True, True)),
+    (LoadedCertificate(["/ssl/a.pem"], is_used=True), [], [], ([["set ssl cert /ssl/a.pem"]], [], True, False)),
+    (
+        LoadedCertificate(directories=["/ssl"]),
+        [LINE],
+        [LINE],
+        ([["new ssl cert /ssl/a.pem", "add ssl crt-list /ssl /ssl/a.pem"]], [], True, True),
+    ),
     (LoadedCertificate(), [LINE], [LINE], ([], ["HAProxy has not loaded a.pem, though its configuration refers to it"], True, True)),
     (LoadedCertificate(), [], [LINE], ([], [], False, True)),
     (
@@ -48,12 +53,11 @@ def test_certificates(
     loaded: LoadedCertificate, used: list[FileReference], wanted: list[FileReference], expected: tuple[object, ...]
 ) -> None:
     plan = plan_certificate(PATH, loaded, used, wanted)
-    steps = [(list(step.names), list(step.directories)) for step in plan.steps]
-    assert (steps, [each.why for each in plan.reasons], plan.used, plan.awaited) == expected
+    assert ([step.texts for step in plan.steps], [each.why for each in plan.reasons], plan.used, plan.awaited) == expected
 
 
 def test_lists() -> None:
-    step = CrtListStep(PATH, "/ssl/l.txt", "")
+    step = crt_list_step(PATH, "/ssl/l.txt", "")
     assert plan_crt_list([step], "", [LINE], [LINE]) == FilePlan([step], (), True, True)
     assert [each.why for each in plan_crt_list([step], "why", [], []).reasons] == ["why"]
     assert [each.why for each in plan_crt_list([], "", [LINE], []).reasons] == [
