@@ -13,7 +13,7 @@ from haproxy_native.runtime.lists import MapEntry
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.certificate_store import CertificateStore
 from haproxy_native.storage.list_store import MapStore
-from haproxy_native.storage.live_maps import LiveMap, find_map
+from haproxy_native.storage.live_lists import LiveMap, find_map
 from haproxy_native.storage.store import Store
 
 

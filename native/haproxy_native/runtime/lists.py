@@ -61,10 +61,14 @@ async def list_maps(runtime: Runtime) -> list[LoadedMap]:
     return [LoadedMap(row[1], row[2], row[3] or "") for row in rows if row]
 
 
+def show_map(name: str) -> str:
+    return f"show map {argument(name)}"
+
+
 async def read_map(runtime: Runtime, name: str) -> list[MapEntry]:
     """Return the entries in the map's order. Raises RuntimeRefused for a map that is not loaded."""
     rows = []
-    for line in (await runtime.read_dump(f"show map {argument(name)}", ENTRIES_HEAD)).split("\n"):
+    for line in (await runtime.read_dump(show_map(name), ENTRIES_HEAD)).split("\n"):
         id_, _, rest = line.partition(" ")
         key, _, value = rest.partition(" ")
         if key:
@@ -215,9 +219,13 @@ async def list_acls(runtime: Runtime) -> list[LoadedAcl]:
     return list(parse_acls(await runtime.read_dump("show acl", "# id")))
 
 
+def show_acl(name: str) -> str:
+    return f"show acl {_acl_argument(name)}"
+
+
 async def read_acl(runtime: Runtime, name: str) -> list[tuple[str, str]]:
     """Return (reference, pattern) in the ACL's order. Raises RuntimeRefused for an ACL that does not exist."""
-    return list(parse_patterns(await runtime.read_dump(f"show acl {_acl_argument(name)}", ENTRIES_HEAD)))
+    return list(parse_patterns(await runtime.read_dump(show_acl(name), ENTRIES_HEAD)))
 
 
 def _acl_argument(name: str) -> str:

@@ -21,15 +21,15 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.file_references import FileReference
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, InUse, NativeError, NeedsReload, RuntimeConflict, RuntimeFailure, RuntimeRefused
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
-from haproxy_native.storage import certificate, tls_digests
+from haproxy_native.storage import certificate
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.crt_list import lines_naming
-from haproxy_native.storage.store import Store, plan_reload, plan_reload_of_loaded
+from haproxy_native.storage.digests import PRINTED_CA_FILES, PRINTED_CRL_FILES
+from haproxy_native.storage.store import RuntimeWay, Store
 from haproxy_native.text.document import Document
 
 # The largest certificate file, in bytes; a chain is parsed as a whole.
@@ -58,21 +58,16 @@ class LoadedCertificate:
         return bool(self.names and self.is_used) or bool(self.directories)
 
 
-def plan_certificate(
-    path: Path, loaded: LoadedCertificate, running_lines: Sequence[FileReference], current_lines: Sequence[FileReference]
-) -> FilePlan:
-    """Plan the runtime steps for a file that HAProxy serves, or the reload that loads the file.
-
-    `running_lines`: references of the running configuration. `current_lines`: references of the current configuration.
-    """
+def certificate_way(path: Path, loaded: LoadedCertificate) -> RuntimeWay:
+    """Return the steps for a file that HAProxy serves, or why it needs a reload."""
     if loaded.authority:
-        return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy also uses {path.name} to verify others")
+        return RuntimeWay(obstacle=f"HAProxy also uses {path.name} to verify others", is_loaded=True)
     if not loaded.is_served:
-        return plan_reload(running_lines, current_lines, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
+        return RuntimeWay(obstacle=f"HAProxy has not loaded {path.name}, though its configuration refers to it")
     if loaded.extra_file:
-        return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy reads {loaded.extra_file} only when it starts")
+        return RuntimeWay(obstacle=f"HAProxy reads {loaded.extra_file} only when it starts", is_loaded=True)
     seen = [certificate_check(path, loaded.names)] if loaded.names else []
-    return FilePlan([certificate_step(path, loaded.names, loaded.directories)], (), True, bool(current_lines), seen)
+    return RuntimeWay([certificate_step(path, loaded.names, loaded.directories)], seen=seen)
 
 
 _OTHER_CAUSES = re.compile(r"too big|closed the connection|Unknown command|must contain the directory path")
@@ -212,6 +207,7 @@ class CertificateStore(Store):
 
     kind = "certificate"
     description = created = "managed SSL file"
+    printed_kinds = (PRINTED_CA_FILES, PRINTED_CRL_FILES)
 
     def files(self) -> list[Path]:
         """Return the files that contain a certificate with its key."""
@@ -247,15 +243,15 @@ class CertificateStore(Store):
                     if not held.is_shown(shown):
                         served = str(shown.get("sha1_finger_print", shown.get("serial", "")))
                         found.append((spelled(self.kind, path.name), held.fingerprint, served))
-        return found + [each for kind in (CA_FILES, CRL_FILES) for each in await tls_digests.differing(context, self, kind)]
+        return found + await super().differing(context)
 
-    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        running_lines, current_lines = self.running_references(context, path), self.references(context, path)
-        loaded = await self._loaded(context, path, running_lines)
-        if loaded is None:
-            running_lines += await asyncio.to_thread(self._crt_list_entries, context, path)
-            return plan_reload(running_lines, current_lines, "HAProxy cannot replace this certificate at runtime")
-        return plan_certificate(path, loaded, running_lines, current_lines)
+    async def find_runtime_way(
+        self, context: CommitContext, path: Path, content: Path | None, running_lines: Sequence[FileReference]
+    ) -> RuntimeWay:
+        if (loaded := await self._loaded(context, path, running_lines)) is None:
+            entries = await asyncio.to_thread(self._crt_list_entries, context, path)
+            return RuntimeWay(obstacle="HAProxy cannot replace this certificate at runtime", further_lines=entries)
+        return certificate_way(path, loaded)
 
     async def load_unreferenced(self, context: CommitContext, path: Path) -> None:
         """Load a file into HAProxy's memory, so that a crt-list can refer to the file at runtime. No line may refer to the file yet."""

@@ -17,16 +17,16 @@ import posixpath
 import re
 import stat
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from haproxy_native.changes.file_operations import FileStore, PutFile
+from haproxy_native.changes.file_operations import PutFile
 from haproxy_native.commit.change import Change, Outcome, Reload, Validation
 from haproxy_native.commit.commit import admit, commit
 from haproxy_native.commit.context import CommitContext
@@ -38,13 +38,15 @@ from haproxy_native.disk.file import ConfigFile, Draft, drafts_directory
 from haproxy_native.disk.journal import FileJournal
 from haproxy_native.editing.file_references import FileReference, path_of_name, real_directory, references
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.errors import BadRequest, Exists, InUse, Missing
+from haproxy_native.errors import BadRequest, Conflict, Exists, InUse, Missing, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import Author
+from haproxy_native.runtime.commands import Step
 from haproxy_native.storage import key_material
+from haproxy_native.storage.digests import PrintedKind
 from haproxy_native.text.document import Document
-from haproxy_native.transactions.staged import Staged
+from haproxy_native.transactions.staged import Staged, StagedFile
 from haproxy_native.transactions.transactions import Transactions
 
 _NOT_SANITIZED = re.compile(r"[^A-Za-z0-9_-]+")
@@ -76,30 +78,9 @@ class Staging:
 
     staged: Staged
     # Returns a context manager that locks the staged files for a change and yields them.
-    opened: Callable[[], AbstractAsyncContextManager[Staged]]
+    lock: Callable[[], AbstractAsyncContextManager[Staged]]
     # The author of the changes.
     author: Author
-
-    def is_there(self, path: Path) -> bool | None:
-        """Return whether a file exists in the transaction; None if the transaction has not changed the file."""
-        return self.staged.files[path].is_there if path in self.staged.files else None
-
-    async def put(self, store: FileStore, path: Path, draft: Draft | None, check: Callable[[], None], *, is_there: bool) -> None:
-        """Stage a draft, or a deletion if `draft` is None.
-
-        Raises the errors of `check`, NoTransaction, Forbidden, BadRequest and Unusable.
-        """
-        async with self.opened() as staged:
-            check()
-            if rights := self.author.rights:
-                current = (self.staged.content(path) if path in self.staged.files else path) if is_there else None
-
-                def find_touches() -> Sequence[Touch]:
-                    before, after = (file.read_bytes() if file else None for file in (current, draft.path if draft else None))
-                    return touches_of(rights, store, path, before, after)
-
-                rights.permit(await asyncio.to_thread(find_touches))
-            await asyncio.to_thread(staged.put, path, store.name, spelled(store.kind, path.name), draft, path)
 
 
 # How many bytes to buffer before a write.
@@ -109,31 +90,20 @@ PIECE = 1 << 18
 class Upload:
     """The new content of a file, written piece by piece to a draft next to the file.
 
-    Call `admit`, then `append` for each piece, then `commit`, and always `discard` at the end. `draft` creates the draft when the first
-    bytes arrive, so an upload that is refused earlier leaves nothing on the disk. `check` is called under the commit's lock, and raises an
-    error to refuse the upload. In a transaction, `commit` calls `stage` with the draft and the check.
+    Call `admit`, then `append` for each piece, then `commit`, and always `discard` at the end. The draft is created when the first bytes
+    arrive, so an upload that is refused earlier leaves nothing on the disk. `check` is called under the commit's lock, and raises an error
+    to refuse the upload. In a transaction or a batch, `commit` stages the draft.
     """
 
-    def __init__(
-        self,
-        store: FileStore,
-        path: Path,
-        author: Author,
-        draft: Callable[[], Draft],
-        check: Callable[[], None],
-        check_content: Callable[[Path, Path], None],
-        stage: Callable[[Draft | None, Callable[[], None]], Awaitable[None]] | None = None,
-    ) -> None:
-        self.path, self.size, self.check, self._author = path, 0, check, author
-        self._store, self._make, self._check_content, self._stage = store, draft, check_content, stage
+    def __init__(self, store: "Store", path: Path, author: Author, check: Callable[[], None]) -> None:
+        self.path, self.size, self.check, self._author, self._store = path, 0, check, author, store
         self._made: Draft | None = None
         self._pieces, self._committed = bytearray(), False
-        # Whether to add a line feed to a last line that has none; `size` does not count it.
-        self.ends_lines, self._last = False, b"\n"
+        self._last = b"\n"
 
     def admit(self, context: CommitContext) -> None:
         """Raise the error, such as Conflict, if changes are refused at the moment. Call this before the content arrives."""
-        if not self._stage:
+        if not self._store.staging:
             admit(context, Change([PutFile(self._store, self.path)], author=self._author))
 
     async def append(self, data: bytes) -> None:
@@ -147,8 +117,8 @@ class Upload:
     async def commit(self, context: CommitContext, reload: Reload = Reload.AUTO) -> Outcome:
         """Replace the file. Raises the errors of a commit; the former file is then unchanged."""
         put = await self.operation()
-        if self._stage:
-            await self._stage(put.draft, self.check)
+        if self._store.staging:
+            await self._store.stage(self.path, put.draft, self.check)
             self._committed = True
             return Outcome(context.current.version)
         # The draft now belongs to the commit, which goes on even if the client closes its connection.
@@ -157,10 +127,10 @@ class Upload:
 
     async def operation(self) -> PutFile:
         """Return the operation that replaces the file. Raises BadRequest for content that the store does not accept."""
-        if self.ends_lines and self._last != b"\n":
+        if self._store.ends_lines and self._last != b"\n":
             self._pieces += b"\n"
         draft = await self._flush()
-        await asyncio.to_thread(self._check_content, self.path, draft.path)
+        await asyncio.to_thread(self._store.check_content, self.path, draft.path)
         if drafts_directory.get():
             # Close the draft: there may be thousands of drafts that never become files.
             draft.close()
@@ -175,7 +145,7 @@ class Upload:
 
         def write() -> Draft:
             if self._made is None:
-                self._made = self._make()
+                self._made = self._store.new_draft(self.path)
             self._made.append(pieces)
             return self._made
 
@@ -200,6 +170,10 @@ class Store:
     mode = 0o640
     # The directory of private keys. A store that shares this directory sends no file with a secret to clients.
     keys: Path | None = None
+    # The kinds of its files whose contents HAProxy prints.
+    printed_kinds: Sequence[PrintedKind] = ()
+    # Whether an upload whose last line has no line feed gets one.
+    ends_lines = False
     # Set in a transaction or a batch.
     staging: Staging | None = None
 
@@ -222,7 +196,23 @@ class Store:
 
         Raises RuntimeFailure.
         """
-        return []
+        found = list[tuple[str, str, str]]()
+        for kind in self.printed_kinds:
+            names: Sequence[str] = ()
+            # HAProxy may be built without TLS, or may not have the command.
+            with suppress(RuntimeRefused):
+                names = await kind.loaded_names(context.runtime)
+            for path, name in sorted(self.loaded_files(context, names).items()):
+                # HAProxy may have dropped the file meanwhile, and the file may be missing or of another kind.
+                with suppress(RuntimeRefused, OSError, BadRequest):
+                    worker, on_disk = await kind.loaded_digest(context.runtime, name), await asyncio.to_thread(self._digest, kind, path)
+                    if on_disk != worker:
+                        found.append((spelled(self.kind, path.name), on_disk, worker))
+        return found
+
+    def _digest(self, kind: PrintedKind, path: Path) -> str:
+        with self.opened(path, buffering=-1) as file:
+            return kind.file_digest(file)
 
     def within(self, transactions: Transactions, id_: str, author: Author) -> Self:
         """Return a copy of the store that shows and changes the staged files of a transaction. Raises NoTransaction.
@@ -302,6 +292,16 @@ class Store:
         with self.opened(path) as file:
             return file.read()
 
+    def text(self, path: Path) -> str:
+        """Return the text of a file. Raises Missing and WriteFailed."""
+        try:
+            return self.content(path).decode("utf-8", "surrogateescape")
+        except OSError as error:
+            # A link that leads out of the directory counts as missing.
+            if error.errno in (errno.ENOENT, errno.EXDEV):
+                raise self.not_there(path) from None
+            raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
+
     def open_for_client(self, context: CommitContext, name: str) -> BinaryIO:
         """Open a file for a client. Blocks. Raises OSError, and Missing if the file is missing or clients may not read it."""
         path = self.find(name)
@@ -345,6 +345,10 @@ class Store:
         document = context.running.document or context.current.document
         return self.file_at(path_of_name(document, context.base(document), name))
 
+    def loaded_files(self, context: CommitContext, names: Sequence[str]) -> dict[Path, str]:
+        """Return the first of these names for each file of this directory that HAProxy has loaded under one of them."""
+        return {path: name for name in reversed(names) if (path := self.file_loaded_as(context, name))}
+
     def file_at(self, path: str) -> Path | None:
         """Return the file of this directory at a path, which may contain links and `..`; None for a path into another directory."""
         directory, _, name = path.rpartition("/")
@@ -368,7 +372,18 @@ class Store:
 
         `content`: the path of the draft with the new content; None for a deletion.
         """
-        raise NotImplementedError
+        running_lines = self.running_references(context, path)
+        way = await self.find_runtime_way(context, path, content, running_lines)
+        return file_plan(way, running_lines, self.references(context, path))
+
+    async def find_runtime_way(
+        self, context: CommitContext, path: Path, content: Path | None, running_lines: Sequence[FileReference]
+    ) -> "RuntimeWay":
+        """Return how HAProxy can apply a file at runtime. Never raises.
+
+        `content`: as in `plan`. `running_lines`: the lines of the running configuration that refer to the file.
+        """
+        return RuntimeWay(obstacle=f"HAProxy reads {path.name} only when it starts")
 
     def check_content(self, path: Path, draft: Path) -> None:
         """Raise BadRequest if this store does not accept the draft as the content of the file at `path`. Blocks."""
@@ -413,11 +428,27 @@ class Store:
         permit_file(author, self.kind, path, CHANGE if is_there else CREATE)
         return self._upload(path, author, partial(self.check_there if is_there else self._check_free, path))
 
+    async def replace_text(self, context: CommitContext, upload: Upload, former: str, text: str, reload: Reload = Reload.AUTO) -> Outcome:
+        """Commit the new text of a file. Raises Conflict if the file no longer has the text `former`, which is empty for a missing file."""
+        check = upload.check
+
+        def check_unchanged() -> None:
+            check()
+            if (self.text(upload.path) if self._is_ours(upload.path.name) else "") != former:
+                raise Conflict(f"{upload.path.name} was changed by another call at the same time; send the entry again")
+
+        upload.check = check_unchanged
+        try:
+            await upload.append(text.encode("utf-8", "surrogateescape"))
+            return await upload.commit(context, reload)
+        finally:
+            upload.discard()
+
     async def delete(self, context: CommitContext, name: str, author: Author, reload: Reload = Reload.LATER) -> Outcome:
         """Delete a file. Raises Forbidden, Missing, InUse, WriteFailed."""
         path = self.check_deletion(name, author)
         if self.staging:
-            await self.staging.put(self, path, None, lambda: self.check_there(path), is_there=True)
+            await self.stage(path, None, lambda: self.check_there(path))
             return Outcome(context.current.version)
 
         def check() -> None:
@@ -435,13 +466,30 @@ class Store:
     def _upload(self, path: Path, author: Author, check: Callable[[], None]) -> Upload:
         if not self.staging:
             self._make_ready(path)
-        draft = self.staging.staged.draft if self.staging else partial(self.draft, path)
+        return Upload(self, path, author, check)
 
-        async def stage(draft: Draft | None, check: Callable[[], None]) -> None:
-            assert self.staging
-            await self.staging.put(self, path, draft, check, is_there=self._is_ours(path.name))
+    async def stage(self, path: Path, draft: Draft | None, check: Callable[[], None]) -> None:
+        """Stage a draft, or a deletion if `draft` is None.
 
-        return Upload(self, path, author, draft, check, self.check_content, stage if self.staging else None)
+        Raises the errors of `check`, NoTransaction, Forbidden, BadRequest and Unusable.
+        """
+        assert self.staging
+        is_there = self._is_ours(path.name)
+        async with self.staging.lock() as staged:
+            check()
+            if rights := self.staging.author.rights:
+                current = (staged.content(path) if path in staged.files else path) if is_there else None
+
+                def find_touches() -> Sequence[Touch]:
+                    before, after = (file.read_bytes() if file else None for file in (current, draft.path if draft else None))
+                    return touches_of(rights, self, path, before, after)
+
+                rights.permit(await asyncio.to_thread(find_touches))
+            await asyncio.to_thread(staged.put, path, self.name, spelled(self.kind, path.name), draft, path)
+
+    def new_draft(self, path: Path) -> Draft:
+        """Create an empty draft of a file where it is needed: next to the file, or in the directory of staged files."""
+        return self.staging.staged.draft() if self.staging else self.draft(path)
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
         """Create the draft of a file, which may be outside the directory. Raises WriteFailed, and Unusable if the directory is unusable."""
@@ -460,9 +508,13 @@ class Store:
             self.state.mkdir(mode=0o750, parents=True, exist_ok=True)
 
     def _check_free(self, path: Path) -> None:
-        staged = self.staging.is_there(path) if self.staging else None
-        if os.path.lexists(path) if staged is None else staged:
+        staged = self._staged(path)
+        if staged.is_there if staged else os.path.lexists(path):
             raise Exists(f"file {path} already exists")
+
+    def _staged(self, path: Path) -> StagedFile | None:
+        """Return the staged state of a file; None if the transaction has not changed the file."""
+        return self.staging.staged.files.get(path) if self.staging else None
 
     def check_there(self, path: Path) -> None:
         if not self._is_ours(path.name):
@@ -486,8 +538,8 @@ class Store:
     def _is_ours(self, name: str) -> bool:
         """Return whether the directory has a regular file of this name, or a link to one in the directory. Drafts do not count."""
         path = self.directory / name
-        if self.staging and (is_there := self.staging.is_there(path)) is not None:
-            return is_there
+        if staged := self._staged(path):
+            return staged.is_there
         try:
             status = path.lstat()
             if stat.S_ISLNK(status.st_mode):
@@ -501,16 +553,30 @@ class Store:
         return stat.S_ISREG(status.st_mode) and not is_draft(name)
 
 
-def plan_reload(running_lines: Sequence[FileReference], current_lines: Sequence[FileReference], why: str) -> FilePlan:
-    """Plan for a file that HAProxy reads only when it starts: a reload if the running configuration refers to the file, else nothing.
+@dataclass(frozen=True)
+class RuntimeWay:
+    """How HAProxy can apply a file at runtime: by steps, or why it cannot."""
+
+    steps: Sequence[Step] = ()
+    # Why a reload is needed; empty if the steps apply the file.
+    obstacle: str = ""
+    # Whether the worker has loaded the file, even if no line refers to it.
+    is_loaded: bool = False
+    # As in FilePlan.
+    seen: Sequence[Step] = ()
+    # Lines of other loaded files that refer to the file.
+    further_lines: Sequence[FileReference] = ()
+
+
+def file_plan(way: RuntimeWay, running_lines: Sequence[FileReference], current_lines: Sequence[FileReference]) -> FilePlan:
+    """Plan the steps or, if there is an obstacle, a reload. A file that the worker has not loaded needs neither.
 
     `running_lines`: the lines of the running configuration that refer to the file. `current_lines`: those of the current configuration.
     """
-    reasons = [Reason(line.section, line.line, line.keyword, why) for line in running_lines[:1]]
-    return FilePlan((), reasons, bool(running_lines), bool(current_lines))
-
-
-def plan_reload_of_loaded(running_lines: Sequence[FileReference], current_lines: Sequence[FileReference], why: str) -> FilePlan:
-    """Plan a reload for a file that the worker has loaded, even if no line refers to it."""
-    plan = plan_reload(running_lines, current_lines, why)
-    return plan if plan.used else replace(plan, used=True, reasons=[Reason("", 0, "", why)])
+    if not way.obstacle:
+        return FilePlan(way.steps, (), True, bool(current_lines), way.seen)
+    lines = [*running_lines, *way.further_lines]
+    reasons = [Reason(line.section, line.line, line.keyword, way.obstacle) for line in lines[:1]]
+    if way.is_loaded and not lines:
+        reasons = [Reason("", 0, "", way.obstacle)]
+    return FilePlan((), reasons, bool(reasons), bool(current_lines))

@@ -10,7 +10,7 @@ from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.lists import MapEntry, add_entry
-from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.live_lists import LiveMap
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 
@@ -128,7 +128,7 @@ def cut_off(step: Step) -> Step:
 def test_what_nobody_knows_is_not_called_done(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
         with pytest.raises(RuntimeAbsent, match="cut off; the file has the change, and reload .* loads it"):
-            await live._change(cut_off(add_entry(live.name, "/three", "3")), lambda before: [*before, MapEntry("/three", "3")], True)
+            await live.change(cut_off(add_entry(live.name, "/three", "3")), lambda before: [*before, MapEntry("/three", "3")], sync=True)
         assert (maps.file.read_text(), engine.context.ledger.waits) == (OWN + "/three 3\n", True)
         assert (await reload(engine)).status == "succeeded"
         assert maps.shown() == ["one 1", "two two words", "/three 3"]
@@ -153,7 +153,7 @@ def test_a_removed_file(maps: Beside) -> None:
         assert (maps.file.exists(), maps.shown()) == (False, [])
         with pytest.raises(Missing):
             await live.remove()
-        upload = live.store.upload_new("hosts.map", author=NOBODY)
+        upload = engine.stores["maps"].upload_new("hosts.map", author=NOBODY)
         await upload.append(b"new 1\n")
         assert (await upload.commit(engine.context, reload=Reload.LATER)).live
         assert maps.shown() == ["new 1"]

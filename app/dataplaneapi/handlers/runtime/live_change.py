@@ -3,12 +3,14 @@
 Such a commit needs no configuration check and no reload.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.runtime_call import asking
 from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.commit import change_process
+from haproxy_native.errors import RefusedAtRuntime, RuntimeRefused
 from haproxy_native.planning.touches import ANY, CHANGE, Touch, changed
 from haproxy_native.runtime.client import Runtime
 
@@ -18,6 +20,15 @@ Work = Callable[[Runtime], Awaitable[Sequence[MemberChange] | None]]
 def permit_change(call: Call, object_: str, members: Iterable[str] = ()) -> None:
     """Raise Forbidden unless the author may change the object in the process; if `members` is not empty, only these members."""
     call.author.permit(changed(object_, members) if members else Touch(object_, CHANGE, frozenset((ANY,))))
+
+
+@contextmanager
+def raising_refusal() -> Iterator[None]:
+    """Raise HAProxy's refusal itself if it is the cause of a RefusedAtRuntime."""
+    try:
+        yield
+    except RefusedAtRuntime as error:
+        raise (error.__cause__ if isinstance(error.__cause__, RuntimeRefused) else error) from None
 
 
 async def change(
