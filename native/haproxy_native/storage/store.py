@@ -31,7 +31,6 @@ from haproxy_native.commit.change import Change, Outcome, Reload, Validation
 from haproxy_native.commit.commit import admit, commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.permission import permit_file, touches_of
-from haproxy_native.disk import beneath
 from haproxy_native.disk.atomic import is_draft, remove_drafts
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.file import ConfigFile, Draft, drafts_directory
@@ -70,6 +69,18 @@ def uploaded_name(name: str) -> str:
 def is_file_name(name: str) -> bool:
     """Return whether a stored file may have this name: one path element without backslashes and control characters."""
     return name not in ("", ".", "..") and not _NOT_IN_NAMES.search(name)
+
+
+def real_path(directory: Path, name: str) -> Path:
+    """Return the path of a file without links. Raises OSError, with EXDEV for a link that leads out of the directory.
+
+    Links inside the directory are allowed, because mounted secrets consist of them. Nothing protects against a process that replaces a link
+    while the file is being opened: whoever can write to the directory is trusted with the files that this server can read.
+    """
+    path = Path(os.path.realpath(directory / name, strict=True))
+    if not path.is_relative_to(os.path.realpath(directory)):
+        raise OSError(errno.EXDEV, "a link leads out of the directory", str(directory / name))
+    return path
 
 
 @dataclass(frozen=True)
@@ -285,7 +296,8 @@ class Store:
             if (content := self.staging.staged.content(path)) is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
             return content.open("rb", buffering=buffering)
-        return os.fdopen(beneath.opened(self.directory, path.name), "rb", buffering=buffering)
+        own = real_path(self.directory, path.name)
+        return os.fdopen(os.open(own, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", buffering=buffering)
 
     def content(self, path: Path) -> bytes:
         """Return the content of a file. Raises OSError."""
@@ -541,13 +553,7 @@ class Store:
         if staged := self._staged(path):
             return staged.is_there
         try:
-            status = path.lstat()
-            if stat.S_ISLNK(status.st_mode):
-                descriptor = beneath.opened(self.directory, name, os.O_PATH)
-                try:
-                    return stat.S_ISREG(os.fstat(descriptor).st_mode)
-                finally:
-                    os.close(descriptor)
+            status = real_path(self.directory, name).stat() if path.is_symlink() else path.lstat()
         except (OSError, ValueError):
             return False
         return stat.S_ISREG(status.st_mode) and not is_draft(name)
