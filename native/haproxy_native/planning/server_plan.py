@@ -131,7 +131,7 @@ class ServerPlanner:
             others = {f" together with {other}" for member in left if (other := self.live.obstacle(member, before, after))}
             what = ", ".join(left) + " cannot be changed in the running process" + "".join(sorted(others)[:1])
             self.reasons.append((new.place, f"server {new.name}: {what}"))
-        elif new_commands and not self.capabilities.sets_servers:
+        elif new_commands and not self.capabilities.can("set server"):
             self.reasons.append((new.place, f"server {new.name}: the socket does not permit changes"))
         else:
             self._send(new.place, new_commands)
@@ -159,7 +159,7 @@ class ServerPlanner:
         self.places.update({command.text: place for command in commands})
 
     def _plan_deleted(self, server: EffectiveServer) -> None:
-        if not self.capabilities.deletes_servers:
+        if not self.capabilities.can("del server"):
             self.reasons.append((0, f"server {server.name} was removed, and this HAProxy cannot delete servers in the running process"))
             return
         if self._is_missing(server.name):
@@ -192,7 +192,7 @@ class ServerPlanner:
 
     def _options_for_adding(self, server: EffectiveServer) -> list[list[str]]:
         """Return the words of each option for `add server`. Raises _NotAddable if HAProxy cannot add the server while it runs."""
-        if not self.capabilities.adds_servers:
+        if not self.capabilities.can("add server"):
             raise _NotAddable("this HAProxy cannot add servers in the running process")
         if self.fixed.additions:
             raise _NotAddable(f"with {self.fixed.additions}, HAProxy accepts servers only when it loads the file")
