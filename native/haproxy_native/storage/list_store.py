@@ -151,7 +151,7 @@ class ListStore(Store, Generic[Item]):
 
     def entries(self, path: Path) -> Iterator[Item]:
         """Yield the entries of a file. Reads the file line by line. Blocks. Raises OSError."""
-        with self.opened(path, buffering=-1) as file:
+        with self.open_file(path, buffering=-1) as file:
             yield from self.format.read_file(file)
 
 
@@ -174,7 +174,7 @@ class MapStore(ListStore[MapEntry]):
 
     def path_of(self, name: str) -> Path:
         """Return the path of the map that a client names, even if it does not exist. Raises NotFound for a malformed name."""
-        own = self.resolved(name)
+        own = self.stored_name(name)
         if not is_file_name(own):
             raise NotFound(f"{name[:100]!r} is not the name of a map")
         return self.directory / own

@@ -339,12 +339,12 @@ async def find_map(context: CommitContext, store: MapStore, name: str, author: A
             return stored_map(context, store, path, author, map_.name)
     if own is None or not await asyncio.to_thread(os.path.lexists, own):
         document = context.running.document or context.current.document
-        stored_name = store.resolved(name)
+        stored_name = store.stored_name(name)
         for map_, path in loaded:
             loaded_from = posixpath.normpath(path_of_name(document, context.base(document), map_.name))
             # HAProxy prints -1 for every map without a number.
             identities = [map_.name, *([map_.id] if map_.id.isdecimal() else [])]
-            if name == loaded_from or stored_name in map(store.resolved, identities):
+            if name == loaded_from or stored_name in map(store.stored_name, identities):
                 elsewhere = "" if path else map_.name if map_.name.startswith(VIRTUAL) else loaded_from
                 return stored_map(context, store, path or Path(map_.name), author, map_.name, elsewhere)
     return stored_map(context, store, own or store.path_of(name), author)

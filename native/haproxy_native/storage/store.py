@@ -4,9 +4,9 @@ A subclass of `Store` defines its kind of file. Depending on what the worker has
 change of a file needs. The module `stores` lists the subclasses. Every change of a file is a commit: it runs under the commit's lock, is
 written to the ledger, and is undone if HAProxy refuses it.
 
-An upload gets a sanitized name, the stored name. Clients may use that name or the name that they uploaded (`resolved`). Rules, logs and the
-history use the stored name. In a transaction or a batch, `within` and `with_staged` return a copy of the store that shows the staged files,
-and stages changes instead of committing them.
+An upload gets a sanitized name, the stored name. Clients may use that name or the name that they uploaded (`stored_name`). Rules, logs and
+the history use the stored name. In a transaction or a batch, `within` and `with_staged` return a copy of the store that shows the staged
+files, and stages changes instead of committing them.
 """
 
 import asyncio
@@ -189,7 +189,7 @@ class Store:
     staging: Staging | None = None
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
-        self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
+        self.name, self.directory, self._configured, self.state = name, directory.path, directory, state / "journals" / name
 
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
         """Return the touches of the objects in a file; empty if the change also affects anything else in the file. Blocks."""
@@ -222,7 +222,7 @@ class Store:
         return found
 
     def _digest(self, kind: PrintedKind, path: Path) -> str:
-        with self.opened(path, buffering=-1) as file:
+        with self.open_file(path, buffering=-1) as file:
             return kind.file_digest(file)
 
     def within(self, transactions: Transactions, id_: str, author: Author) -> Self:
@@ -245,7 +245,7 @@ class Store:
     @property
     def setting(self) -> str:
         """The name of the setting that names the directory."""
-        return self._kept.setting
+        return self._configured.setting
 
     def recover(self) -> None:
         """Complete half-written files and remove drafts when the server starts. Raises Unusable."""
@@ -259,27 +259,27 @@ class Store:
             except OSError as error:
                 log.error("%s may be incomplete, and completing it failed: %s", error.filename or journal, error.strerror)
         if self.directory.exists():
-            with self._kept.used() as directory:
+            with self._configured.used() as directory:
                 remove_drafts(directory)
 
     # -- reading
 
     def files(self) -> list[Path]:
         """Return the files, sorted by name. Raises Unusable."""
-        names = set(os.listdir(self._kept.readable()))
+        names = set(os.listdir(self._configured.readable()))
         if self.staging:
             names |= {path.name for path in self.staging.staged.files if path.parent == self.directory}
         return sorted(self.directory / name for name in names if self._is_ours(name))
 
     def find(self, name: str) -> Path:
         """Return the path of the file that a client names, as listed or as uploaded. Raises Missing."""
-        self._kept.readable()
-        own = self.resolved(name)
+        self._configured.readable()
+        own = self.stored_name(name)
         if is_file_name(own) and self._is_ours(own):
             return self.directory / own
         raise Missing(f"file {sanitized_name(name)} doesn't exist in dir: {self.directory}")
 
-    def resolved(self, name: str) -> str:
+    def stored_name(self, name: str) -> str:
         """Return the stored name of the file that a client names. Rules, logs and the history use the stored name.
 
         This is the name of an existing file. If there is no such file, it is the name that an upload would get. A malformed name is
@@ -290,7 +290,7 @@ class Store:
         normal = self.name_of(name)
         return next((each for each in dict.fromkeys((name, sanitized_name(name), normal)) if each and self._is_ours(each)), normal)
 
-    def opened(self, path: Path, buffering: int = 0) -> BinaryIO:
+    def open_file(self, path: Path, buffering: int = 0) -> BinaryIO:
         """Open a file of the directory, or its staged content, for reading. Raises OSError, also for a link out of the directory."""
         if self.staging and path in self.staging.staged.files:
             if (content := self.staging.staged.content(path)) is None:
@@ -301,7 +301,7 @@ class Store:
 
     def content(self, path: Path) -> bytes:
         """Return the content of a file. Raises OSError."""
-        with self.opened(path) as file:
+        with self.open_file(path) as file:
             return file.read()
 
     def text(self, path: Path) -> str:
@@ -320,7 +320,7 @@ class Store:
         if not self.may_send(context, path):
             raise self.not_there(path)
         try:
-            return self.opened(path)
+            return self.open_file(path)
         except FileNotFoundError:
             raise self.not_there(path) from None
 
@@ -429,7 +429,7 @@ class Store:
 
     def upload_existing(self, name: str, author: Author) -> Upload:
         """Return the upload of new content for an existing file. Raises Forbidden, Missing, Unusable."""
-        permit_file(author, self.kind, self.directory / self.resolved(name), CHANGE)
+        permit_file(author, self.kind, self.directory / self.stored_name(name), CHANGE)
         path = self.find(name)
         return self._upload(path, author, lambda: self.check_there(path))
 
@@ -472,7 +472,7 @@ class Store:
 
     def check_deletion(self, name: str, author: Author) -> Path:
         """Return the path of the file to delete. Raises Forbidden and Missing."""
-        permit_file(author, self.kind, self.directory / self.resolved(name), DELETE)
+        permit_file(author, self.kind, self.directory / self.stored_name(name), DELETE)
         return self.find(name)
 
     def _upload(self, path: Path, author: Author, check: Callable[[], None]) -> Upload:
@@ -515,7 +515,7 @@ class Store:
         if drafts_directory.get():
             return
         if path.parent == self.directory:
-            self._kept.writable()
+            self._configured.writable()
         with suppress(OSError):
             self.state.mkdir(mode=0o750, parents=True, exist_ok=True)
 
