@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from dataplaneapi.api.call import Call
-from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.api.runtime_call import use_runtime
 from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.commit import change_process
 from haproxy_native.errors import RefusedAtRuntime, RuntimeRefused
@@ -39,14 +39,14 @@ async def change(
     members: Iterable[str] = (),
     classed: bool = True,
 ) -> None:
-    """Commit `work` on an object, such as `backend/app/server/s1`, with the errors and the time limits of `asking`.
+    """Commit `work` on an object, such as `backend/app/server/s1`, with the errors and the time limits of `use_runtime`.
 
     `work` changes only `members`, or the whole object if `members` is empty. Its result, if not None, is stored in the history. Raises
     Forbidden if the author may not change these members or the object.
     """
 
     async def apply() -> Sequence[MemberChange] | None:
-        async with asking(call, classed=classed) as runtime:
+        async with use_runtime(call, classed=classed) as runtime:
             return await work(runtime)
 
     touched = [changed(object_, members)] if members else ()

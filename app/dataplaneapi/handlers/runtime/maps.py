@@ -11,7 +11,7 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import MEMBERS, Response, empty, json_response
-from dataplaneapi.api.runtime_call import asking, read_long
+from dataplaneapi.api.runtime_call import read_long, use_runtime
 from dataplaneapi.handlers.runtime.live_change import raising_refusal
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.editing.object_names import encoded
@@ -27,7 +27,7 @@ from haproxy_native.threads import run_in_thread_if
 
 async def read_list(call: ReadCall) -> Response:
     store = _store(call)
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         loaded = await lists.list_maps(runtime)
     rows = []
     for map_ in loaded:
@@ -40,7 +40,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         name = (await _find_loaded_map(call)).name
         loaded = next((map_ for map_ in await lists.list_maps(runtime) if map_.name == name), None)
     if loaded is None:
@@ -66,7 +66,7 @@ async def clear(call: JsonCall) -> Response:
 
 async def read_entries(call: ReadCall) -> Response:
     dump = MapDump()
-    async with asking(call, seconds=None) as runtime:
+    async with use_runtime(call, seconds=None) as runtime:
         live = await _find_map(call)
         if live.is_staged:
             return json_response(200, [_entry_row(entry) for entry in await live.entries()])
@@ -75,7 +75,7 @@ async def read_entries(call: ReadCall) -> Response:
 
 
 async def read_entry(call: ReadCall) -> Response:
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         live = await _find_map(call)
         entry = await live.entry(call.path.id)
     if entry is None:
@@ -104,7 +104,7 @@ async def delete_entry(call: JsonCall) -> Response:
 
 @asynccontextmanager
 async def _map_to_change(call: Call) -> AsyncIterator[LiveMap]:
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         live = await _find_map(call)
         if live.is_staged and not (_syncs_file(call) or call.query.force_delete):
             raise ApiError(400, "a transaction can change only the map's file: send force_sync=true")
@@ -160,7 +160,7 @@ def _entry_row(entry: MapEntry) -> dict[str, Any]:
 
 async def check_change(call: Call) -> None:
     """Raise Forbidden unless the caller may change the entry that the call names or, if it names none, the whole map."""
-    async with asking(call):
+    async with use_runtime(call):
         live = await _find_map(call)
     if "parent_name" in call.values:
         call.author.permit(live.touch(call.values.get("id") or call.body.get("key", ""), _VERBS[call.operation.method]))
