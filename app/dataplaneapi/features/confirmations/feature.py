@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 from dataplaneapi.api.call import Call
-from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.conventions import timestamp, without_unset
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.feature import Feature, WriteOption
 from dataplaneapi.api.operations import Handler
@@ -77,10 +77,10 @@ def as_dict(one: Confirmation) -> dict[str, Any]:
         "ended": None if one.ended is None else timestamp(one.ended),
         "error": f"{one.error}; {reverts}" if reverts else one.error,
         "standing": [str(entry) for entry in one.standing] or None,
-        "guard": one.guard and present(one.guard),
+        "guard": one.guard and without_unset(one.guard),
         "verdict": one.verdict and one.verdict | {"sections": (one.baseline or {}).get("sections", [])},
     }
-    return present(shown)
+    return without_unset(shown)
 
 
 class ConfirmationsFeature(Feature):

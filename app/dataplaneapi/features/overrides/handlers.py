@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.conventions import timestamp, without_unset
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import use_runtime
 from dataplaneapi.features.overrides.feature import OverridesFeature
@@ -45,7 +45,7 @@ def as_dict(override: Override, source: str) -> dict[str, Any]:
         "since": timestamp(override.since) if override.since else None,
         "author": override.author,
     }
-    return present(shown)
+    return without_unset(shown)
 
 
 async def check_delete(call: Call) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.conventions import page, present, timestamp
+from dataplaneapi.api.conventions import page, timestamp, without_unset
 from dataplaneapi.api.responses import LOCATION, Response, empty, json_response
 from haproxy_native.access.initiator import Initiator
 from haproxy_native.access.rights import Rights
@@ -54,4 +54,4 @@ def as_dict(background: BackgroundOperation) -> dict[str, Any]:
         "progress": background.progress,
         "error": background.error,
     }
-    return present(shown)
+    return without_unset(shown)
