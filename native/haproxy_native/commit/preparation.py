@@ -53,7 +53,7 @@ async def text_of(context: CommitContext, version: int) -> Document:
         if published.version == version:
             return published.after
     if (data := await context.recorder.text_of(version)) is not None:
-        return await run_in_thread(lambda: patches.sharing(Document.parse(data), current.document))
+        return await run_in_thread(lambda: patches.with_shared_sections(Document.parse(data), current.document))
 
     def read_backup() -> Document:
         texts = {name: context.backups.for_file(name).read(version) for name in parts.parts(current.document)}

@@ -370,7 +370,7 @@ class History(Recorder):
         """Return the configuration before and after an entry, and whether it changed stored files as well."""
         content = await self.ask(Journal.configuration, id_)
         before = await run_in_thread(Document.parse, content.before or b"")
-        after = await run_in_thread(lambda: patches.sharing(Document.parse(content.after or b""), before))
+        after = await run_in_thread(lambda: patches.with_shared_sections(Document.parse(content.after or b""), before))
         return (before, after), await self.ask(Journal.has_files, id_)
 
     async def _write(self, work: Callable[..., None], *given: Any) -> None:
