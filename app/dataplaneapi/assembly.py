@@ -141,7 +141,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         services.followers += feature.followers
         services.users_of_names += feature.users_of_names
         for work, does in feature.works.items():
-            services.operations.learn(work, does)
+            services.operations.add_kind(work, does)
     events = engine.context.events
     events.listen(services.tally.heard)
     events.listen(services.audit.heard)

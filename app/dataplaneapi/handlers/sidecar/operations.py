@@ -22,7 +22,7 @@ async def list_all(call: ReadCall) -> Response:
 async def read(call: ReadCall) -> Response:
     seconds = call.query.wait or 0.0
     call.exchange.answer_within(seconds + ANSWER_SECONDS)
-    background = await call.services.operations.ended(call.path.id, seconds)
+    background = await call.services.operations.wait_until_ended(call.path.id, seconds)
     shown, author = as_dict(background), call.author
     if isinstance(author.rights, Rights) and not author.rights.may_read(spelled("operation", background.id)):
         # A caller that has started an operation may see what the operation works on.
