@@ -143,11 +143,11 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         for work, does in feature.works.items():
             services.operations.add_kind(work, does)
     events = engine.context.events
-    events.listen(services.tally.heard)
-    events.listen(services.audit.heard)
+    events.listen(services.tally.on_event)
+    events.listen(services.audit.on_event)
     events.listen(partial(_close_streams_of_changed_users, services))
     if services.traces:
-        events.listen(services.traces.heard)
+        events.listen(services.traces.on_event)
     return Application(services, lifespan)
 
 

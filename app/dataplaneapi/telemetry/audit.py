@@ -194,7 +194,7 @@ _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*(?:'(?!\w)|$)|"[^"]*(?:"|$))""")
 
 
 class Audit:
-    """The audit log of the server. `heard` is the listener for the events of the engine. If `settings` is None, nothing is written."""
+    """The audit log of the server. `on_event` is the listener for the events of the engine. If `settings` is None, nothing is written."""
 
     def __init__(self, settings: AuditSettings | None) -> None:
         self._settings, self._log = settings, _log(settings)
@@ -232,7 +232,7 @@ class Audit:
         if former:
             former.close()
 
-    def heard(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Queue the line for an event, unless events of this kind have no lines. Does not block."""
         if (log := self._log) is None:
             return
