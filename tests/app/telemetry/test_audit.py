@@ -111,7 +111,7 @@ def test_refused_logins_are_few(tmp_path: Path, outcome: str, most: int) -> None
 def test_nothing_where_there_is_none(tmp_path: Path) -> None:
     log = Audit(None)
     log.on_event(RequestAnswered(ANN, GRANTED))
-    assert not log.reads and not log.trouble and log.counts == {}
+    assert not log.reads and not log.write_error and log.counts == {}
     log.close()
 
 
