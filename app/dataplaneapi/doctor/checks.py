@@ -49,7 +49,7 @@ from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.socket import parse_address
 from haproxy_native.runtime.working_directory import WorkingDirectory
 from haproxy_native.text.document import Document
-from haproxy_native.units import PLACES, unit
+from haproxy_native.units import PLACES, read_unit
 
 UNIT_USER = "dataplaneapi"
 # An error in HAProxy's output at a start.
@@ -298,7 +298,7 @@ def check_units(settings: Settings, directories: Sequence[Path]) -> Iterator[Doc
     ]
     below_tmp = sorted({path for path in paths if path and path.startswith(("/tmp/", "/var/tmp/"))})
     for name in (units.OURS, units.HAPROXY):
-        service = unit(name, directories)
+        service = read_unit(name, directories)
         for path in below_tmp if service and service.has_own_tmp else ():
             remedy = f"move it elsewhere, or PrivateTmp=no: systemctl edit {name}"
             yield DoctorFinding(ERROR, "units", f"{name} has a private /tmp (PrivateTmp=), so it cannot see {path}", remedy)
