@@ -101,7 +101,7 @@ CHALLENGES_READY = Fact(
 )
 
 
-def lacking(version: Version) -> list[Fact]:
+def lacks_of(version: Version) -> list[Fact]:
     """Return the facts of `LACKS` that do not hold in a version."""
     return [fact for fact in LACKS if not fact.holds(version)]
 

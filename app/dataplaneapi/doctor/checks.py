@@ -42,7 +42,7 @@ from haproxy_native.check.run import haproxy_environment
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import same_text, without_banner
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
-from haproxy_native.quirks import is_supported, lacking
+from haproxy_native.quirks import is_supported, lacks_of
 from haproxy_native.runtime.capabilities import ADMIN
 from haproxy_native.runtime.client import NEVER_FOUND, Runtime
 from haproxy_native.runtime.master import Master
@@ -176,7 +176,7 @@ def check_binary(settings: Settings) -> Iterator[DoctorFinding]:
     else:
         what = f"haproxy -c is confined by Landlock, version {sandbox.version()}, and by a filter of system calls"
         yield DoctorFinding(OK, "sandbox", what)
-    for lack in lacking(version):
+    for lack in lacks_of(version):
         yield DoctorFinding(NOTE, "haproxy", f"needs HAProxy {lack.since[0]}.{lack.since[1]}: {lack.what}. Before it: {lack.instead}")
 
 
