@@ -136,7 +136,7 @@ async def _commit(context: CommitContext, change: Change) -> Outcome:
                     outcome = Outcome(context.current.version, live=True, contents=[content])
                     async with recorder.entry(change, outcome) as entry:
                         await operation.store(content.after)
-                        outcome = recorder.ended(entry, outcome)
+                        outcome = recorder.end(entry, outcome)
             case None:
                 outcome = await _change_files(context, change)
     finally:
@@ -257,7 +257,7 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
                 published = Published(outcome.version, change.author, prepared.before, text.stamped.document, outcome.live, with_files)
                 context.unloaded.append(published)
             outcome = scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW)
-            return context.recorder.ended(entry, outcome)
+            return context.recorder.end(entry, outcome)
     finally:
         if files is not prepared.files:
             files.discard()

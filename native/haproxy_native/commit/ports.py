@@ -34,7 +34,7 @@ class Recorder:
 
     @asynccontextmanager
     async def entry(self, change: Change, intended: Outcome) -> AsyncIterator[Begun]:
-        """Begin an entry. The body makes the change and calls `ended`; if it raises, the entry is abandoned. Raises Unrecorded."""
+        """Begin an entry. The body makes the change and calls `end`; if it raises, the entry is abandoned. Raises Unrecorded."""
         begun = await self.begin(change, intended)
         try:
             yield begun
@@ -46,7 +46,7 @@ class Recorder:
         """Begin an entry, and return it when it is on disk. Raises Unrecorded if the entry of a client's change cannot be written."""
         return Begun(change, intended)
 
-    def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
+    def end(self, begun: Begun, outcome: Outcome) -> Outcome:
         """Record the outcome of a change that was made, and return the outcome with the id of the entry. Raises nothing."""
         return outcome
 

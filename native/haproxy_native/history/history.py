@@ -120,7 +120,7 @@ class History(Recorder):
             await self._database.write(add, PART)
         return begun
 
-    def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
+    def end(self, begun: Begun, outcome: Outcome) -> Outcome:
         """End the entry of a change that was made. Return the outcome with the id of the entry."""
         self._close(begun, (outcome.kind, outcome.reload_id), outcome)
         return replace(outcome, entry=begun.id)
