@@ -1,4 +1,4 @@
-"""Assemble the server: `create_app` creates and connects its parts, `opened` starts and stops them."""
+"""Assemble the server: `create_app` creates and connects its parts, `open_application` starts and stops them."""
 
 import asyncio
 import os
@@ -53,7 +53,7 @@ DAY = 86400.0
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Application]:
+async def open_application(settings: Settings) -> AsyncIterator[Application]:
     """Yield a started application with a started engine. Raises SettingsError, NoUsers, NativeError and OSError."""
     async with open_engine(settings) as engine:
         app = create_app(settings, engine)
