@@ -42,7 +42,7 @@ class Confirm(WriteOption):
     async def serve(self, call: Call, next: Handler) -> Response:
         """Make the write and return its response. If the write has changed anything, headers name the confirmation and its deadline."""
         call.exchange.answer_within(ANSWER_SECONDS)
-        async with self._confirmations.opened(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
+        async with self._confirmations.open_confirmation(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
             response = await next(replace(call, author=author))
         if author.confirmation and (confirmation := self._confirmations.get(author.confirmation)).status == PENDING:
             location = call.services.bundle["components"]["parameters"]["confirm"]["x-location"].format(id=confirmation.id)

@@ -181,7 +181,7 @@ class Confirmations(Observer):
                 )
 
     @asynccontextmanager
-    async def opened(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
+    async def open_confirmation(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
         """Open a confirmation, and yield the author to make its changes with. Reloads of this author are not debounced.
 
         The deadline is `seconds` after the end of the body. If the body raises, its changes are rolled back at once. If the body changes
