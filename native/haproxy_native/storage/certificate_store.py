@@ -234,7 +234,7 @@ class CertificateStore(Store):
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
         found, runtime, base = list[tuple[str, str, str]](), context.runtime, context.base(context.current.document)
         files = await asyncio.to_thread(self.files)
-        known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)) if files else ()
+        known = await ssl_files.list_files(runtime, CERTIFICATES) if files else ()
         for path in files:
             for name in [each for each in known if is_name_of(each, path, base)]:
                 shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
@@ -279,7 +279,7 @@ class CertificateStore(Store):
         """Return how HAProxy has loaded a file; None if HAProxy does not answer, or cannot replace certificates at runtime."""
         runtime, base = context.runtime, context.base(context.current.document)
         try:
-            known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES))
+            known = await ssl_files.list_files(runtime, CERTIFICATES)
             if not runtime.capabilities.can("set ssl cert"):
                 return None
             names, is_used = [], False
@@ -289,8 +289,7 @@ class CertificateStore(Store):
                     if not name.startswith("@") or await asyncio.to_thread(self._is_alias_of, path, certificate, running_lines):
                         names.append(name)
                         is_used = is_used or certificate.get("status") == "Used"
-            authorities = [row["storage_name"] for row in ssl_files.parse_ca_files(await ssl_files.show(runtime, CA_FILES))]
-            authorities += ssl_files.parse_names(await ssl_files.show(runtime, CRL_FILES))
+            authorities = [*await ssl_files.list_files(runtime, CA_FILES), *await ssl_files.list_files(runtime, CRL_FILES)]
             lists = await ssl_files.list_crt_lists(runtime)
         except RuntimeFailure:
             return None

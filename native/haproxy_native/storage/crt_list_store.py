@@ -82,7 +82,7 @@ async def _append(runtime: Runtime, name: str, entries: Sequence[CrtListLine]) -
 
 async def _load_certificate(runtime: Runtime, name: str, file: str) -> None:
     """Load a certificate of a list into HAProxy's memory, unless it is there."""
-    if file in ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)):
+    if file in await ssl_files.list_files(runtime, CERTIFICATES):
         return
     if not file.startswith("/"):
         raise NeedsReload(f"the list names {file} by a relative path, which only HAProxy can resolve")

@@ -7,6 +7,7 @@ ignores the order as well, except for lists, whose order has an effect. A digest
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO
 
 from haproxy_native.runtime import ssl_files
@@ -27,16 +28,8 @@ class PrintedKind:
     file_digest: Callable[[BinaryIO], str]
 
 
-async def _ca_names(runtime: Runtime) -> list[str]:
-    return [row["storage_name"] for row in ssl_files.parse_ca_files(await ssl_files.show(runtime, CA_FILES))]
-
-
 async def _ca_digest(runtime: Runtime, name: str) -> str:
     return _set_digest(map(" ".join, ssl_files.parse_authorities(await ssl_files.show(runtime, CA_FILES, name))))
-
-
-async def _crl_names(runtime: Runtime) -> list[str]:
-    return ssl_files.parse_names(await ssl_files.show(runtime, CRL_FILES))
 
 
 async def _crl_digest(runtime: Runtime, name: str) -> str:
@@ -66,9 +59,13 @@ def _digest(rows: Iterable[str]) -> str:
 
 
 PRINTED_CA_FILES = PrintedKind(
-    _ca_names, _ca_digest, lambda file: _set_digest(map(" ".join, certificate.parse_certificates(file.read()).identities()))
+    partial(ssl_files.list_files, kind=CA_FILES),
+    _ca_digest,
+    lambda file: _set_digest(map(" ".join, certificate.parse_certificates(file.read()).identities())),
 )
 PRINTED_CRL_FILES = PrintedKind(
-    _crl_names, _crl_digest, lambda file: _digest(sorted(map(_revocations, certificate.parse_revocations(file.read()))))
+    partial(ssl_files.list_files, kind=CRL_FILES),
+    _crl_digest,
+    lambda file: _digest(sorted(map(_revocations, certificate.parse_revocations(file.read())))),
 )
 PRINTED_CRT_LISTS = PrintedKind(ssl_files.list_crt_lists, _crt_list_digest, _crt_list_file_digest)
