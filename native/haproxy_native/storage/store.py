@@ -101,9 +101,9 @@ PIECE = 1 << 18
 class Upload:
     """The new content of a file, written piece by piece to a draft next to the file.
 
-    Call `admit`, then `append` for each piece, then `commit`, and always `discard` at the end. The draft is created when the first bytes
-    arrive, so an upload that is refused earlier leaves nothing on the disk. `check` is called under the commit's lock, and raises an error
-    to refuse the upload. In a transaction or a batch, `commit` stages the draft.
+    If the content is known, call `put`. Otherwise call `admit`, then `append` for each piece, then `commit`, and always `discard` at the
+    end. The draft is created when the first bytes arrive, so an upload that is refused earlier leaves nothing on the disk. `check` is
+    called under the commit's lock, and raises an error to refuse the upload. In a transaction or a batch, `commit` stages the draft.
     """
 
     def __init__(self, store: "Store", path: Path, author: Author, check: Callable[[], None]) -> None:
@@ -135,6 +135,15 @@ class Upload:
         # The draft now belongs to the commit, which goes on even if the client closes its connection.
         self._committed = True
         return await commit(context, Change([put], reload=reload, validation=Validation.NEVER, author=self._author))
+
+    async def put(self, context: CommitContext, data: bytes, reload: Reload = Reload.AUTO) -> Outcome:
+        """Replace the file by content that has arrived as a whole. Raises what `admit`, `append` and `commit` raise."""
+        try:
+            self.admit(context)
+            await self.append(data)
+            return await self.commit(context, reload)
+        finally:
+            self.discard()
 
     async def operation(self) -> PutFile:
         """Return the operation that replaces the file. Raises BadRequest for content that the store does not accept."""
@@ -450,11 +459,7 @@ class Store:
                 raise Conflict(f"{upload.path.name} was changed by another call at the same time; send the entry again")
 
         upload.check = check_unchanged
-        try:
-            await upload.append(text.encode("utf-8", "surrogateescape"))
-            return await upload.commit(context, reload)
-        finally:
-            upload.discard()
+        return await upload.put(context, text.encode("utf-8", "surrogateescape"), reload)
 
     async def delete(self, context: CommitContext, name: str, author: Author, reload: Reload = Reload.LATER) -> Outcome:
         """Delete a file. Raises Forbidden, Missing, InUse, WriteFailed."""
