@@ -209,7 +209,7 @@ class _Planner:
             self.capabilities,
             new.name,
             fixed((new, *ancestors(self.new, new)), grammar()),
-            self.observed.find_backend(unquoted(new.name)) if self.observed else None,
+            self.observed,
         )
         planner.plan(before.servers, after.servers)
         planner.plan_templates(before.templates, after.templates)

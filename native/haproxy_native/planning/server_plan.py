@@ -22,7 +22,8 @@ from haproxy_native.planning.observed import (
     STATE,
     UP,
     WEIGHT,
-    ObservedBackend,
+    Claim,
+    Observed,
     has_unreadable_value,
     servers_of_line,
 )
@@ -41,7 +42,7 @@ NOT_FIXED = Fixed()
 class ServerPlanner:
     """Collects the plan for the servers of one backend in `result`.
 
-    `observed`: the state of the backend in the worker, if it was read; claimed servers are planned from it.
+    `observed`: the state of the worker, if it was read; claimed servers are planned from it.
     """
 
     def __init__(
@@ -50,10 +51,12 @@ class ServerPlanner:
         capabilities: Capabilities,
         backend: str,
         fixed: Fixed = NOT_FIXED,
-        observed: ObservedBackend | None = None,
+        observed: Observed | None = None,
     ) -> None:
         self.servers, self.capabilities, self.backend = servers, capabilities, unquoted(backend)
-        self.fixed, self.observed = fixed, observed
+        # None if the servers of this backend were not read.
+        self.observed = observed if observed and self.backend in observed.rows else None
+        self.rows, self.fixed = self.observed.rows[self.backend] if self.observed else None, fixed
         self.live = live_of(servers.grammar.schemas, resources()["servers"].schema)
         self.health, self.agent, self.state = (self.live.roles[role] for role in (HEALTH, AGENT, STATE))
         self.result = SectionPlan()
@@ -110,7 +113,7 @@ class ServerPlanner:
         if self._is_missing(new.name) and (old.values != new.values or is_claimed):
             self.result.because(new.place, f"server {new.name}: the running process does not have this server")
             return
-        in_worker = self.observed.differences(self.live, old) if self.observed and is_claimed else {}
+        in_worker = self.observed.differences(self.live, self.backend, old) if self.observed and is_claimed else {}
         is_down = in_worker.pop(OPERATIONAL, None) is not None
         before, after = {**self.live.initially, **old.values, **in_worker}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
@@ -136,14 +139,15 @@ class ServerPlanner:
 
     def _is_claimed(self, name: str, *, is_template: bool = False) -> bool:
         """Return whether a server or a template is claimed, and HAProxy accepts commands for the servers of the backend."""
-        return self.observed is not None and self.observed.is_claimed(name, is_template=is_template) and not self.fixed.everything
+        claimed = self.observed.claimed if self.observed else frozenset()
+        return Claim(self.backend, name, is_template) in claimed and not self.fixed.everything
 
     def _is_missing(self, name: str) -> bool:
-        return self.observed is not None and name not in self.observed.rows
+        return self.rows is not None and name not in self.rows
 
     def _why_refused(self, name: str, member: str, value: object) -> str:
         """Return why HAProxy would refuse to set a member to this value at runtime; empty if it would accept the value."""
-        row = self.observed.rows.get(name) if self.observed else None
+        row = self.rows.get(name) if self.rows else None
         if member == WEIGHT and self.fixed.weights and value not in (0, row.iweight if row else 0):
             return f"HAProxy computes {self.fixed.weights} from the weights of the servers when it loads the file"
         if member == self.health and value == "enabled" and row and not row.check_configured:
@@ -188,7 +192,7 @@ class ServerPlanner:
             raise _NotAddable("this HAProxy cannot add servers in the running process")
         if self.fixed.additions:
             raise _NotAddable(f"with {self.fixed.additions}, HAProxy accepts servers only when it loads the file")
-        if self.observed and server.name in self.observed.rows:
+        if self.rows and server.name in self.rows:
             raise _NotAddable("the running process already has a server of this name")
         if server.values.get(self.state) == "enabled" == server.values.get(self.agent):
             raise _NotAddable("HAProxy queries the agent of a server that is added in maintenance")
