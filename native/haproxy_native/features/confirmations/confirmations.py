@@ -120,14 +120,14 @@ class Confirmations(Observer):
         self._logged = ("", 0.0)
 
     async def __aenter__(self) -> Self:
-        self._context.observers.add(self)
+        self._context.observers.append(self)
         self._resume()
         self._background.begin(self._watch())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._context.observers.remove(self)
         await self._background.stop()
+        self._context.observers.remove(self)
 
     def _resume(self) -> None:
         """Start the deadline of a confirmation that was OPEN when the last process ended.
