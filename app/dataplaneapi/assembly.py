@@ -1,4 +1,4 @@
-"""Assemble the server: `create_app` creates and connects its parts, `opened` starts and stops them."""
+"""Assemble the server: `create_app` creates and connects its parts, `open_application` starts and stops them."""
 
 import asyncio
 import os
@@ -53,7 +53,7 @@ DAY = 86400.0
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[Application]:
+async def open_application(settings: Settings) -> AsyncIterator[Application]:
     """Yield a started application with a started engine. Raises SettingsError, NoUsers, NativeError and OSError."""
     async with open_engine(settings) as engine:
         app = create_app(settings, engine)
@@ -141,13 +141,13 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         services.followers += feature.followers
         services.users_of_names += feature.users_of_names
         for work, does in feature.works.items():
-            services.operations.learn(work, does)
+            services.operations.add_kind(work, does)
     events = engine.context.events
-    events.listen(services.tally.heard)
-    events.listen(services.audit.heard)
+    events.listen(services.tally.on_event)
+    events.listen(services.audit.on_event)
     events.listen(partial(_close_streams_of_changed_users, services))
     if services.traces:
-        events.listen(services.traces.heard)
+        events.listen(services.traces.on_event)
     return Application(services, lifespan)
 
 

@@ -136,7 +136,7 @@ def unconfined(settings: Settings) -> list[str]:
     """Return a text for each gap in the confinement of `haproxy -c` on this machine, and for each thing that the confinement may break."""
     if settings.validate_cmd:
         return ["validate_cmd is not confined: it checks texts of clients with all permissions of this user"]
-    lacks = [f"{settings.haproxy_bin} -c is not confined: {lack}" for lack in sandbox.lacking()]
+    lacks = [f"{settings.haproxy_bin} -c is not confined: {lack}" for lack in sandbox.missing_confinement()]
     with suppress(OSError), open(shutil.which(settings.haproxy_bin) or "", "rb") as program:
         if program.read(2) == b"#!":
             cannot = "it cannot use sudo, reach containers, or write files"

@@ -12,7 +12,7 @@ from typing import Any
 
 import uvloop
 
-from dataplaneapi.assembly import opened
+from dataplaneapi.assembly import open_application
 from dataplaneapi.auth.users import NoUsers, Users
 from dataplaneapi.host import notify
 from dataplaneapi.host.process import drop_privileges, limit_modes, write_pid_file
@@ -142,7 +142,7 @@ class Program:
     async def _assemble(self, settings: Settings) -> None:
         """Start the application and the debug socket with these settings. Raises the exceptions in FATAL."""
         async with contextlib.AsyncExitStack() as parts:
-            app = await parts.enter_async_context(opened(settings))
+            app = await parts.enter_async_context(open_application(settings))
             commands = debug_socket.Commands(app.services.engine, lambda: self.settings)
             await parts.enter_async_context(debug_socket.serve_commands(settings.debug_socket_path, commands))
             self._parts = parts.pop_all()

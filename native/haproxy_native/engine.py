@@ -49,7 +49,7 @@ from haproxy_native.request_context import Author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.working_directory import WorkingDirectory
 from haproxy_native.storage.list_store import MapStore
-from haproxy_native.storage.live_maps import MapSync
+from haproxy_native.storage.live_lists import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document

@@ -69,11 +69,6 @@ LACKS = (
     ),
 )
 
-DYNAMIC_SERVERS = Fact(
-    (2, 6),
-    "Servers can be added and deleted with checks, without `experimental-mode`",
-    "Such a change needs a reload",
-)
 ADDED_SERVERS_HAVE_DEFAULTS = Fact(
     (2, 8),
     "A server added at runtime gets the defaults of a server line",
@@ -106,7 +101,7 @@ CHALLENGES_READY = Fact(
 )
 
 
-def lacking(version: Version) -> list[Fact]:
+def lacks_of(version: Version) -> list[Fact]:
     """Return the facts of `LACKS` that do not hold in a version."""
     return [fact for fact in LACKS if not fact.holds(version)]
 

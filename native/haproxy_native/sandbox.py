@@ -41,7 +41,7 @@ def version() -> int:
     return max(0, _call(_CREATE_RULESET, None, 0, _ASK_VERSION))
 
 
-def lacking() -> list[str]:
+def missing_confinement() -> list[str]:
     """Return a sentence for each thing that this host cannot prevent a check from doing; empty if the confinement is complete."""
     lacks = []
     if not version():
@@ -52,8 +52,10 @@ def lacking() -> list[str]:
     return lacks
 
 
-def confined(start: Callable[[], Result], writable: Iterable[Path], *, names: bool) -> Result:
-    """Start a confined process: call `start` in a confined thread and return its result. `lacking` reports what the confinement lacks.
+def start_confined(start: Callable[[], Result], writable: Iterable[Path], *, names: bool) -> Result:
+    """Start a confined process: call `start` in a confined thread and return its result.
+
+    `missing_confinement` returns what this host cannot prevent.
 
     The process may change files only in the directories `writable`. With `names`, it may connect only to name servers; without, to nothing.
     `start` must use fork or vfork, as subprocess does for a new session, because the filter refuses posix_spawn. Raises what `start`

@@ -32,8 +32,8 @@ SWITCH_SECONDS = 0.001
 COLLECTIONS = (10_000, 10, 200)
 # The number of characters, bytes or values that take a millisecond or more to process.
 LARGE = 1 << 16
-# The share of the event loop's time that the work of `unhurried` takes.
-UNHURRIED = 0.1
+# The share of the event loop's time that the work of `with_pauses` takes.
+WORKING_SHARE = 0.1
 
 
 class HasSize(Protocol):
@@ -116,7 +116,7 @@ async def run_in_thread_if_large(
     return await run_in_thread_if(any(document.size > LARGE for document in documents), work, *given, **named)
 
 
-async def unhurried(pieces: Iterable[Result]) -> AsyncIterator[Result]:
+async def with_pauses(pieces: Iterable[Result]) -> AsyncIterator[Result]:
     """Compute pieces of work in the event loop and yield each. Pause after each piece, so that all take a tenth of the loop's time.
 
     Use it for work that nobody waits for. In a thread, such work would occupy the interpreter for a millisecond whenever a request releases
@@ -126,7 +126,7 @@ async def unhurried(pieces: Iterable[Result]) -> AsyncIterator[Result]:
     for piece in pieces:
         took = time.thread_time() - began
         yield piece
-        await asyncio.sleep(took / UNHURRIED)
+        await asyncio.sleep(took / WORKING_SHARE)
         began = time.thread_time()
 
 

@@ -42,7 +42,7 @@ class Unit:
         return self.options.get("PrivateTmp", [""])[-1].lower() in _YES
 
 
-def unit(name: str, places: Sequence[Path]) -> Unit | None:
+def read_unit(name: str, places: Sequence[Path]) -> Unit | None:
     """Return a service with its drop-ins; None if no directory has a unit of this name. The first directory that has one is used."""
     path = next((place / name for place in places if (place / name).is_file()), None)
     if path is None:

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -98,7 +98,9 @@ class Client:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         # Some parts of features start at their first use.
         for part in [part for feature in self.app.services.features.values() for part in feature.runs]:
-            self.runner.run(part.__aexit__(None, None, None))
+            # A part that has not started is no observer.
+            with suppress(ValueError):
+                self.runner.run(part.__aexit__(None, None, None))
         if self.app.services.history._journal:
             # A request has used the history, which starts at its first use.
             self.runner.run(self.app.services.history.__aexit__(None, None, None))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.api.runtime_call import use_runtime
 from tests.app.client import Client, serving
 from tests.databases import closed_databases
 
@@ -15,7 +15,7 @@ __all__ = ["client", "closed_databases", "patient", "shared_client"]
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a call of the Runtime API take up to 60 seconds, because other tests load the machine."""
-    monkeypatch.setitem(asking.__wrapped__.__kwdefaults__, "seconds", 60.0)  # type: ignore[attr-defined]
+    monkeypatch.setitem(use_runtime.__wrapped__.__kwdefaults__, "seconds", 60.0)  # type: ignore[attr-defined]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 from types import SimpleNamespace
 
-from dataplaneapi.assembly import create_app, opened
+from dataplaneapi.assembly import create_app, open_application
 from tests.app.client import CONFIG, Client, settings
 
 
@@ -40,7 +40,7 @@ def test_logs_and_traces_end_while_the_event_loop_goes_on(tmp_path: Path) -> Non
             loop.call_soon_threadsafe(going_on.set)
             ended.append(going_on.wait(10))
 
-        async with opened(settings(tmp_path)) as app:
+        async with open_application(settings(tmp_path)) as app:
             app.services.audit.close = close  # type: ignore[method-assign]
             app.services.traces = SimpleNamespace(close=close)  # type: ignore[assignment]
 

@@ -126,7 +126,7 @@ def test_a_check_that_is_not_confined_is_told(tmp_path: Path, monkeypatch: pytes
     script.chmod(0o755)
     program = dataclasses.replace(settings(tmp_path), haproxy_bin=os.path.realpath(sys.executable), validate_cmd="")
     lacks: list[str] = []
-    monkeypatch.setattr(sandbox, "lacking", lambda: lacks)
+    monkeypatch.setattr(sandbox, "missing_confinement", lambda: lacks)
     warn_if_unconfined(program)
     assert caplog.text == ""
     warn_if_unconfined(dataclasses.replace(program, haproxy_bin=str(script)))

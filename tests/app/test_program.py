@@ -23,7 +23,7 @@ import uvloop
 
 from dataplaneapi import program
 from dataplaneapi.api.application import Application
-from dataplaneapi.assembly import opened
+from dataplaneapi.assembly import open_application
 from dataplaneapi.settings.table import Settings
 from haproxy_native.disk.database import STATE
 from tests.app.authority import Authority
@@ -320,7 +320,7 @@ def test_an_application_that_fails_to_end_is_followed_by_the_former_one(tmp_path
 
     @asynccontextmanager
     async def failing(given: Settings) -> AsyncIterator[Application]:
-        async with opened(given) as app:
+        async with open_application(given) as app:
             yield app
         if failures:
             raise failures.pop()

@@ -12,7 +12,7 @@ from haproxy_native.quirks import (
     OLDEST,
     RELAYED_CONNECTIONS,
     is_supported,
-    lacking,
+    lacks_of,
 )
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
@@ -29,8 +29,8 @@ def test_the_page_says_what_the_table_says() -> None:
 
 
 def test_older_ones_lack_more() -> None:
-    assert lacking(OLDEST) == list(LACKS)
-    assert lacking((9, 9)) == []
+    assert lacks_of(OLDEST) == list(LACKS)
+    assert lacks_of((9, 9)) == []
     assert [fact.since for fact in LACKS] == sorted(fact.since for fact in LACKS)
     assert is_supported(OLDEST) and not is_supported((2, 4))
 

@@ -11,7 +11,7 @@ import pytest
 from haproxy_native import sandbox, seccomp
 from haproxy_native.seccomp import Reach
 
-pytestmark = pytest.mark.skipif(bool(sandbox.lacking()), reason="this kernel has no Landlock, or no filter of system calls")
+pytestmark = pytest.mark.skipif(bool(sandbox.missing_confinement()), reason="this kernel has no Landlock, or no filter of system calls")
 PYTHON = Path(os.path.realpath(sys.executable))
 
 
@@ -22,7 +22,7 @@ def ran(code: str, writable: list[Path], *, names: bool = True) -> str:
         words, pipe = [PYTHON, "-S", "-E", "-c", code], subprocess.PIPE
         return subprocess.Popen(words, stdout=pipe, stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
-    return sandbox.confined(start, writable, names=names).communicate()[0]
+    return sandbox.start_confined(start, writable, names=names).communicate()[0]
 
 
 def test_files_outside_stay_as_they_are(tmp_path: Path) -> None:
@@ -69,12 +69,12 @@ def test_name_servers_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sandbox.lacking() == []
+    assert sandbox.missing_confinement() == []
     monkeypatch.setattr(sandbox, "version", lambda: 0)
     monkeypatch.setattr(seccomp.platform, "machine", lambda: "s390x")
     seccomp.available.cache_clear()
     try:
-        files, reach = sandbox.lacking()
+        files, reach = sandbox.missing_confinement()
     finally:
         monkeypatch.undo()
         seccomp.available.cache_clear()
@@ -94,8 +94,8 @@ def test_both_machines_have_a_filter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_this_process_stays_free(tmp_path: Path) -> None:
-    assert sandbox.confined(lambda: 7, [], names=True) == 7
+    assert sandbox.start_confined(lambda: 7, [], names=True) == 7
     with pytest.raises(ZeroDivisionError):
-        sandbox.confined(lambda: 1 // 0, [], names=True)
+        sandbox.start_confined(lambda: 1 // 0, [], names=True)
     (tmp_path / "file").write_text("x")
     assert subprocess.run(["/bin/sh", "-c", f"echo y > {tmp_path}/file"], check=True).returncode == 0

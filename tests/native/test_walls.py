@@ -22,7 +22,7 @@ from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import free_port
 
-pytestmark = pytest.mark.skipif(bool(sandbox.lacking()), reason="this kernel has no Landlock, or no filter of system calls")
+pytestmark = pytest.mark.skipif(bool(sandbox.missing_confinement()), reason="this kernel has no Landlock, or no filter of system calls")
 VERSIONS = ("2.6", "3.0", "3.2", "3.4")
 # By what they are done to. A check may ask name servers by UDP; the last ones not everybody may do anyhow.
 NATIVE = {

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from dataplaneapi.api.access import object_to_read, reader, visible_text
 from dataplaneapi.api.call import Call
-from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.conventions import timestamp, without_unset
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import ANY, holds, tag_of
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Handler
@@ -83,7 +83,7 @@ async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
         theirs = clash.theirs if may_read is None or may_read(clash.object) else None
         # An outer layer masks secrets in `theirs` and `mine`. It recognizes them by `member`.
         row = {"object": clash.object, "member": clash.member, "theirs": theirs, "mine": clash.mine}
-        rows.append(present(row | (_authorship(entry) if entry else {})))
+        rows.append(without_unset(row | (_authorship(entry) if entry else {})))
     return rows
 
 

@@ -18,7 +18,7 @@ def timestamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def present(members: Mapping[str, Any]) -> dict[str, Any]:
+def without_unset(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members whose value is neither None nor an empty text."""
     return {name: value for name, value in members.items() if value is not None and value != ""}
 

@@ -87,7 +87,7 @@ def with_known_names(operation: Operation, values: Mapping[str, str], services: 
     # A runtime call may name a map by the path under which HAProxy has loaded it, which may be a stored file.
     is_path = "/" in value and (operation.handler_name or "").startswith("runtime.")
     own = store.file_loaded_as(services.engine.context, value) if is_path else None
-    return {**values, names[0]: own.name if own else store.resolved(value)}
+    return {**values, names[0]: own.name if own else store.stored_name(value)}
 
 
 def object_of(operation: Operation, values: Mapping[str, Any], services: "Services", body: Any = None) -> str:

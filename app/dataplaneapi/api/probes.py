@@ -38,15 +38,15 @@ async def _readiness(services: "Services") -> Response:
         parts["reload"] = {"status": "waiting", "id": id_, "reason": reloads.records.get(id_).response or WAITS}
     if services.settings.read_only:
         parts["changes"] = {"status": "disabled", "reason": READ_ONLY}
-    troubles = {name: trouble for name, directory in services.directories.items() if (trouble := directory.why_unwritable())}
+    reasons = {name: reason for name, directory in services.directories.items() if (reason := directory.why_unwritable())}
     # An unusable directory disables only the features that store files in it, so it does not fail the probe.
-    parts |= {name: {"status": "disabled", "reason": trouble} for name, trouble in troubles.items()}
-    if trouble := services.audit.trouble:
+    parts |= {name: {"status": "disabled", "reason": reason} for name, reason in reasons.items()}
+    if reason := services.audit.write_error:
         # A failing audit log neither delays nor refuses changes.
-        parts["audit"] = {"status": "disabled", "reason": trouble}
-    if trouble := services.engine.database.backlog:
+        parts["audit"] = {"status": "disabled", "reason": reason}
+    if reason := services.engine.database.backlog:
         # The next change tries to write the history again. If the disk is full, the part `configuration` fails the probe.
-        parts["history"] = {"status": "disabled", "reason": trouble}
+        parts["history"] = {"status": "disabled", "reason": reason}
     ready = all(part["status"] not in _NOT_READY for part in parts.values())
     return json_response(200 if ready else 503, {"status": "ready" if ready else "not ready", "parts": parts})
 
@@ -58,10 +58,10 @@ async def _configuration(services: "Services") -> dict[str, Any]:
         await engine.notice()
     if not os.access(file, os.R_OK):
         return _failed(f"{file} cannot be read")
-    if not services.settings.read_only and (troubles := mounts.refused_writes(file.resolve(), state)):
-        return _failed(troubles[0])
-    if trouble := await engine.soundness.refusal(PROBE_SECONDS):
-        return _failed(trouble)
+    if not services.settings.read_only and (reasons := mounts.refused_writes(file.resolve(), state)):
+        return _failed(reasons[0])
+    if reason := await engine.soundness.refusal(PROBE_SECONDS):
+        return _failed(reason)
     return _OK | {"version": engine.version()}
 
 

@@ -1,6 +1,6 @@
 """Send the runtime commands of a call, with a time limit for reads and with the error messages of the Data Plane API.
 
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         await runtime.execute("...")
 
 If HAProxy refuses a command, the message is `<socket> [3]  <HAProxy's message> [<command>] <class>`. `haproxy_native.runtime.responses`
@@ -22,7 +22,7 @@ _CLASSES = {RuntimeMissing: "not found", RuntimeExists: "already exists"}
 
 
 @asynccontextmanager
-async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: float | None = SECONDS) -> AsyncIterator[Runtime]:
+async def use_runtime(call: Call, where: str = "", *, classed: bool = True, seconds: float | None = SECONDS) -> AsyncIterator[Runtime]:
     """Yield the runtime for the commands of a call, as a context manager. Raises RuntimeAbsent and RuntimeRefused.
 
     The message of a refusal begins with `where`, or with the socket if `where` is empty. If `classed`, it ends with the class of the error.
@@ -45,7 +45,7 @@ async def asking(call: Call, where: str = "", *, classed: bool = True, seconds: 
 
 
 async def read_long(runtime: Runtime, command: str, head: str, sink: AnswerSink) -> None:
-    """Read a dump of any length piece by piece. Only the wait for its beginning is limited. Use `asking(..., seconds=None)`."""
+    """Read a dump of any length piece by piece. Only the wait for its beginning is limited. Use `use_runtime(..., seconds=None)`."""
     async with asyncio.timeout(SECONDS) as limit:
         await runtime.read_dump(command, head, _NotifyingSink(sink, lambda: limit.reschedule(None)))
 

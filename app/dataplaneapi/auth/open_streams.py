@@ -32,7 +32,7 @@ class OpenStreams:
         self._streams: set[_Stream] = set()
 
     @contextmanager
-    def opened(self, caller: Caller, roles: Roles | None, close: Callable[[], None]) -> Iterator[None]:
+    def track(self, caller: Caller, roles: Roles | None, close: Callable[[], None]) -> Iterator[None]:
         """Register a stream until the body ends.
 
         `review` calls `close` if the caller is gone or its permissions or password have changed.

@@ -42,14 +42,14 @@ from haproxy_native.check.run import haproxy_environment
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import same_text, without_banner
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
-from haproxy_native.quirks import is_supported, lacking
+from haproxy_native.quirks import is_supported, lacks_of
 from haproxy_native.runtime.capabilities import ADMIN
 from haproxy_native.runtime.client import NEVER_FOUND, Runtime
 from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.socket import parse_address
 from haproxy_native.runtime.working_directory import WorkingDirectory
 from haproxy_native.text.document import Document
-from haproxy_native.units import PLACES, unit
+from haproxy_native.units import PLACES, read_unit
 
 UNIT_USER = "dataplaneapi"
 # An error in HAProxy's output at a start.
@@ -176,7 +176,7 @@ def check_binary(settings: Settings) -> Iterator[DoctorFinding]:
     else:
         what = f"haproxy -c is confined by Landlock, version {sandbox.version()}, and by a filter of system calls"
         yield DoctorFinding(OK, "sandbox", what)
-    for lack in lacking(version):
+    for lack in lacks_of(version):
         yield DoctorFinding(NOTE, "haproxy", f"needs HAProxy {lack.since[0]}.{lack.since[1]}: {lack.what}. Before it: {lack.instead}")
 
 
@@ -298,7 +298,7 @@ def check_units(settings: Settings, directories: Sequence[Path]) -> Iterator[Doc
     ]
     below_tmp = sorted({path for path in paths if path and path.startswith(("/tmp/", "/var/tmp/"))})
     for name in (units.OURS, units.HAPROXY):
-        service = unit(name, directories)
+        service = read_unit(name, directories)
         for path in below_tmp if service and service.has_own_tmp else ():
             remedy = f"move it elsewhere, or PrivateTmp=no: systemctl edit {name}"
             yield DoctorFinding(ERROR, "units", f"{name} has a private /tmp (PrivateTmp=), so it cannot see {path}", remedy)

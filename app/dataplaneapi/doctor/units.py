@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dataplaneapi.open_engine import HAPROXY_UNIT, reload_command, status_command
 from dataplaneapi.settings.table import Settings, SettingsError
-from haproxy_native.units import Unit, unit
+from haproxy_native.units import Unit, read_unit
 
 OURS, OUR_SOCKETS, HAPROXY = "dataplaneapi.service", "dataplaneapi*.socket", HAPROXY_UNIT
 _SERVER = re.compile(r"data-?plane-?api")
@@ -33,7 +33,7 @@ PACKAGES = {
 def other_servers(directories: Sequence[Path]) -> list[Unit]:
     """Return the services other than ours that start a server of this API."""
     names = sorted({file.name for directory in directories for file in directory.glob("*.service")} - {OURS})
-    units = (unit(name, directories) for name in names)
+    units = (read_unit(name, directories) for name in names)
     return [unit for unit in units if unit and unit.command and _SERVER.search(os.path.basename(unit.command[0]))]
 
 
@@ -90,7 +90,7 @@ def programs(settings: Settings, directories: Sequence[Path]) -> list[ExternalPr
     with suppress(ValueError):
         found += _programs_of_command(status_command(settings), "reports to /v3/health whether HAProxy runs", "haproxy.reload.status_cmd")
     found += [ExternalProgram(program, "sets records for dns-01", "dataplaneapi.acme_programs") for program in settings.acme_programs]
-    ours = unit(OURS, directories)
+    ours = read_unit(OURS, directories)
     for command in ours.options.get("ExecReload", []) if ours else []:
         words = _words(command.lstrip("-@:+!"))
         found += _programs_of_command(words, "is how systemctl reloads the server", f"ExecReload= of {OURS}")

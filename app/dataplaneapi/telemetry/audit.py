@@ -103,13 +103,13 @@ class SyslogSink:
 class AuditLog:
     """A queue of lines, and the thread that writes them to a sink.
 
-    `name` is the name of the sink in messages. `trouble` is the reason why lines cannot be written at present, or empty. `written` and
+    `name` is the name of the sink in messages. `write_error` is the reason why lines cannot be written at present, or empty. `written` and
     `lost` count lines.
     """
 
     def __init__(self, sink: Sink, name: str) -> None:
         self._sink, self._name = sink, name
-        self.trouble = ""
+        self.write_error = ""
         self.written = self.lost = 0
         self._unreported = 0
         self._lines: queue.Queue[Line | None] = queue.Queue(KEPT)
@@ -139,7 +139,7 @@ class AuditLog:
         with suppress(queue.Full):
             self._lines.put_nowait(None)
         self._thread.join(LAST_SECONDS)
-        if self.trouble:
+        if self.write_error:
             logger.error("writing the last lines of the audit log to %s failed; %d lines were lost", self._name, self.lost)
 
     def _run(self) -> None:
@@ -163,7 +163,7 @@ class AuditLog:
                 continue
             if line is not None:
                 yield line
-            if self._unreported and not self.trouble:
+            if self._unreported and not self.write_error:
                 lost, self._unreported = self._unreported, 0
                 yield {"event": "lost", "lines": lost}
 
@@ -171,17 +171,17 @@ class AuditLog:
         try:
             work()
         except OSError as error:
-            if not self.trouble:
+            if not self.write_error:
                 logger.error(
                     "writing the audit log to %s failed: %s; its lines stay in memory until it succeeds",
                     self._name,
                     error.strerror or error,
                 )
-            self.trouble = f"{self._name}: {error.strerror or error}"
+            self.write_error = f"{self._name}: {error.strerror or error}"
             return False
-        if self.trouble:
+        if self.write_error:
             logger.warning("writing the audit log to %s succeeds again; %d lines were lost", self._name, self.lost)
-        self.trouble = ""
+        self.write_error = ""
         return True
 
 
@@ -194,7 +194,7 @@ _QUOTED = re.compile(r"""(?<!\w)(?:'[^']*(?:'(?!\w)|$)|"[^"]*(?:"|$))""")
 
 
 class Audit:
-    """The audit log of the server. `heard` is the listener for the events of the engine. If `settings` is None, nothing is written."""
+    """The audit log of the server. `on_event` is the listener for the events of the engine. If `settings` is None, nothing is written."""
 
     def __init__(self, settings: AuditSettings | None) -> None:
         self._settings, self._log = settings, _log(settings)
@@ -207,9 +207,9 @@ class Audit:
         return self._settings is not None and self._settings.reads
 
     @property
-    def trouble(self) -> str:
+    def write_error(self) -> str:
         """The reason why lines cannot be written at present. Empty if lines can be written or there is no audit log."""
-        return self._log.trouble if self._log else ""
+        return self._log.write_error if self._log else ""
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -232,7 +232,7 @@ class Audit:
         if former:
             former.close()
 
-    def heard(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Queue the line for an event, unless events of this kind have no lines. Does not block."""
         if (log := self._log) is None:
             return
@@ -329,6 +329,6 @@ def _log(settings: AuditSettings | None) -> AuditLog | None:
         return None
     sink: Sink = FileSink(settings.path) if settings.path else SyslogSink()
     log = AuditLog(sink, str(settings.path or "syslog"))
-    # Open the sink now, so that `trouble` reports early if that fails.
+    # Open the sink now, so that `write_error` reports early if that fails.
     log.renew()
     return log

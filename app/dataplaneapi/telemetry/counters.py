@@ -26,7 +26,7 @@ class Durations:
 
 
 class Tally:
-    """The counters of requests and of events of the engine. `heard` is the listener for the events."""
+    """The counters of requests and of events of the engine. `on_event` is the listener for the events."""
 
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, int]] = Counter()
@@ -41,7 +41,7 @@ class Tally:
         self.requests[operation, status] += 1
         _durations_of(self.latency, operation).add(seconds)
 
-    def heard(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         match event:
             case Validated(outcome, seconds):
                 _durations_of(self.validations, outcome).add(seconds)

@@ -34,7 +34,7 @@ def from_environment(environ: Mapping[str, str]) -> "Traces | None":
 
 
 class Traces:
-    """Records spans. Call `begin` and `end` around each request, in its task. `heard` is the listener for the events of the engine."""
+    """Records spans. Call `begin` and `end` around each request, in its task. `on_event` is the listener for the events of the engine."""
 
     def __init__(self) -> None:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -77,7 +77,7 @@ class Traces:
             span.set_status(StatusCode.ERROR)
         span.end()
 
-    def heard(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Record the work of an event as a child span of the request, or as a root span if no request caused it."""
         from opentelemetry.trace import set_span_in_context
 

@@ -27,7 +27,7 @@ from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage import certificate
-from haproxy_native.storage.certificate_store import CertificateCheck, CertificateStore
+from haproxy_native.storage.certificate_store import CertificateStore, certificate_check
 
 log = logging.getLogger(__name__)
 AUTHOR = Author("acme")
@@ -134,7 +134,7 @@ class Keeper:
         renewed = await self._query_certificate(name)
         renewed.check_older_than(renewed_at)
         await asyncio.to_thread(renewed.check_replaceable, self.store.directory)
-        return await asyncio.to_thread(self._create_drafts, renewed, [CertificateCheck(renewed.path, [name])])
+        return await asyncio.to_thread(self._create_drafts, renewed, [certificate_check(renewed.path, [name])])
 
     async def _draft_copy(self, name: str, path: Path, renewed_at: datetime) -> Drafted:
         """Query the certificate and draft `path`, which is not the file that HAProxy has read it from."""

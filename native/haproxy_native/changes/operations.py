@@ -155,7 +155,7 @@ class PutText:
     is_whole: ClassVar[bool] = True
 
     def apply(self, document: Document) -> Document:
-        return patches.sharing(parts.with_parts(document, {self.name: self.text}), document)
+        return patches.with_shared_sections(parts.with_parts(document, {self.name: self.text}), document)
 
     @property
     def banner(self) -> bool | None:

@@ -67,8 +67,8 @@ def revert_change(current: Document, before: Document, after: Document) -> Docum
 
     Raises Diverged if a later change concerns the same members.
     """
-    after = patches.sharing(after, current)
-    before = patches.sharing(with_header_and_banner_of(before, current), after)
+    after = patches.with_shared_sections(after, current)
+    before = patches.with_shared_sections(with_header_and_banner_of(before, current), after)
     try:
         return rebase_operations([], after, current, before)
     except Collided as error:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.child import PIPE, Child, read
-from haproxy_native.sandbox import confined
+from haproxy_native.sandbox import start_confined
 from haproxy_native.shares import Turns, turns
 
 # With these variables, HAProxy would act as a worker of the master that has started this server.
@@ -107,7 +107,7 @@ class Confinement:
         """Start a confined command. Raises OSError."""
         temporary = {"TMPDIR": str(self.scratch)} if self.scratch else {}
         start = partial(Child, words, {**environment, **temporary}, stdin=stdin, stdout=stdout, stderr=PIPE, home=home)
-        child = confined(start, [self.scratch] if self.scratch else [], names=self.names)
+        child = start_confined(start, [self.scratch] if self.scratch else [], names=self.names)
         child.limit(self._limits())
         return child
 

@@ -64,7 +64,8 @@ async def handle_success(context: CommitContext) -> None:
     Schedules another reload if those changes need one.
     """
     with suppress(RuntimeFailure):
-        await context.observers.loaded()
+        for observer in context.observers:
+            await observer.loaded()
     running, load = context.running, context.load
     assert load
     with suppress(RuntimeFailure):
@@ -86,9 +87,10 @@ async def differences(context: CommitContext) -> list[str]:
 
     Such differences arise if the new worker has read a server-state file.
     """
-    found: Sequence[ServerDifference] = ()
+    found = list[ServerDifference]()
     with suppress(RuntimeFailure):
-        found = await context.observers.from_state_files()
+        for observer in context.observers:
+            found += await observer.from_state_files()
     shown = [
         f"{each.member} of server {each.backend}/{each.server} is {each.value}, from the server-state file, and not {each.declared}"
         for each in found[:MOST_REASONS]

@@ -136,7 +136,7 @@ async def _commit(context: CommitContext, change: Change) -> Outcome:
                     outcome = Outcome(context.current.version, live=True, contents=[content])
                     async with recorder.entry(change, outcome) as entry:
                         await operation.store(content.after)
-                        outcome = recorder.ended(entry, outcome)
+                        outcome = recorder.end(entry, outcome)
             case None:
                 outcome = await _change_files(context, change)
     finally:
@@ -150,7 +150,8 @@ def admit(context: CommitContext, change: Change) -> None:
     """Raise an error if a change may not be made: Forbidden on a read-only server, and what observers raise."""
     if context.read_only:
         raise Forbidden(READ_ONLY)
-    context.observers.admit(change)
+    for observer in context.observers:
+        observer.admit(change)
 
 
 def scheduled(context: CommitContext, outcome: Outcome, author: Author, *, force_reload: bool) -> Outcome:
@@ -235,7 +236,7 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
         await (context.notice() if change.files else context.observe())
     await _refuse_overtaken(context, change, prepared)
     if prepared.plan and not (
-        process.may_judge(context, change, prepared.before) and context.overridden_members(change) == prepared.overridden
+        process.may_judge(context, change, prepared.before) and context.overridden_members(change.claimed) == prepared.overridden
     ):
         raise Overtaken
     files = await prepared.files.current()
@@ -257,7 +258,7 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
                 published = Published(outcome.version, change.author, prepared.before, text.stamped.document, outcome.live, with_files)
                 context.unloaded.append(published)
             outcome = scheduled(context, outcome, change.author, force_reload=change.reload is Reload.NOW)
-            return context.recorder.ended(entry, outcome)
+            return context.recorder.end(entry, outcome)
     finally:
         if files is not prepared.files:
             files.discard()

@@ -292,7 +292,7 @@ class Current:
         if self._is_torn and fingerprint(data) != self.fingerprint and self.file.restore_torn():
             seen, data = self._stamp_now(), self.file.read()
         is_known = fingerprint(data) == self.fingerprint
-        document = None if is_known else patches.sharing(Document.parse(data, outline=self._outline), self.document)
+        document = None if is_known else patches.with_shared_sections(Document.parse(data, outline=self._outline), self.document)
         return FileReading(seen, data, document)
 
     def _stamp_now(self) -> tuple[FileStamp | FileStamps | None, bool]:

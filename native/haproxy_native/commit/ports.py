@@ -34,7 +34,7 @@ class Recorder:
 
     @asynccontextmanager
     async def entry(self, change: Change, intended: Outcome) -> AsyncIterator[Begun]:
-        """Begin an entry. The body makes the change and calls `ended`; if it raises, the entry is abandoned. Raises Unrecorded."""
+        """Begin an entry. The body makes the change and calls `end`; if it raises, the entry is abandoned. Raises Unrecorded."""
         begun = await self.begin(change, intended)
         try:
             yield begun
@@ -46,7 +46,7 @@ class Recorder:
         """Begin an entry, and return it when it is on disk. Raises Unrecorded if the entry of a client's change cannot be written."""
         return Begun(change, intended)
 
-    def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
+    def end(self, begun: Begun, outcome: Outcome) -> Outcome:
         """Record the outcome of a change that was made, and return the outcome with the id of the entry. Raises nothing."""
         return outcome
 
@@ -123,56 +123,6 @@ class Observer:
         return ()
 
 
-class Observers(Observer):
-    """Calls all observers in the order in which they were added.
-
-    A method with one result returns the first result that is not the default.
-    """
-
-    def __init__(self) -> None:
-        self._all: list[Observer] = []
-
-    def add(self, observer: Observer) -> None:
-        self._all.append(observer)
-
-    def remove(self, observer: Observer) -> None:
-        self._all = [other for other in self._all if other is not observer]
-
-    def admit(self, change: Change) -> None:
-        for observer in self._all:
-            observer.admit(change)
-
-    def judges(self, author: Author) -> bool:
-        return any(observer.judges(author) for observer in self._all)
-
-    async def judge(self, candidate: Candidate) -> Sequence[str]:
-        return [name for observer in self._all for name in await observer.judge(candidate)]
-
-    async def loading(self, document: Document) -> None:
-        for observer in self._all:
-            await observer.loading(document)
-
-    async def loaded(self) -> None:
-        for observer in self._all:
-            await observer.loaded()
-
-    async def store_members(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str], author: Author) -> None:
-        for observer in self._all:
-            await observer.store_members(changes, members, author)
-
-    def members_reverted(self, changes: Sequence[tuple[ServerState, ServerState]], author: Author) -> None:
-        for observer in self._all:
-            observer.members_reverted(changes, author)
-
-    def deleted(self, server: ServerState) -> None:
-        for observer in self._all:
-            observer.deleted(server)
-
-    def is_confirmed(self, confirmation: str) -> bool | None:
-        return next((answer for observer in self._all if (answer := observer.is_confirmed(confirmation)) is not True), True)
-
-    def overridden_members(self) -> OverriddenMembers:
-        return next(filter(None, (observer.overridden_members() for observer in self._all)), {})
-
-    async def from_state_files(self) -> Sequence[ServerDifference]:
-        return [found for observer in self._all for found in await observer.from_state_files()]
+def is_confirmed(observers: Sequence[Observer], confirmation: str) -> bool | None:
+    """Return whether a change was confirmed, as in `Observer`: the first answer that is not the default."""
+    return next((answer for observer in observers if (answer := observer.is_confirmed(confirmation)) is not True), True)

@@ -39,10 +39,10 @@ def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURA
         if start < 0 or removed < 0 or start + removed > len(text):
             raise ValueError("a patch does not fit its base")
         text = text[:start] + added + text[start + removed :]
-    return sharing(Document.parse(text, outline=outline), base)
+    return with_shared_sections(Document.parse(text, outline=outline), base)
 
 
-def sharing(document: Document, base: Document) -> Document:
+def with_shared_sections(document: Document, base: Document) -> Document:
     """Return a document that is equal to `document` and shares equal sections with `base`.
 
     So a thousand versions take little more memory than one.

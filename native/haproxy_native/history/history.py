@@ -120,7 +120,7 @@ class History(Recorder):
             await self._database.write(add, PART)
         return begun
 
-    def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
+    def end(self, begun: Begun, outcome: Outcome) -> Outcome:
         """End the entry of a change that was made. Return the outcome with the id of the entry."""
         self._close(begun, (outcome.kind, outcome.reload_id), outcome)
         return replace(outcome, entry=begun.id)
@@ -370,7 +370,7 @@ class History(Recorder):
         """Return the configuration before and after an entry, and whether it changed stored files as well."""
         content = await self.ask(Journal.configuration, id_)
         before = await run_in_thread(Document.parse, content.before or b"")
-        after = await run_in_thread(lambda: patches.sharing(Document.parse(content.after or b""), before))
+        after = await run_in_thread(lambda: patches.with_shared_sections(Document.parse(content.after or b""), before))
         return (before, after), await self.ask(Journal.has_files, id_)
 
     async def _write(self, work: Callable[..., None], *given: Any) -> None:

@@ -75,7 +75,7 @@ class Restore:
 
     def apply(self, document: Document) -> Document:
         """Return the former configuration."""
-        return patches.sharing(header.with_header_and_banner_of(self.document, document), document)
+        return patches.with_shared_sections(header.with_header_and_banner_of(self.document, document), document)
 
 
 class OtherFiles(Protocol):

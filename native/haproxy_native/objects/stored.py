@@ -13,7 +13,7 @@ from haproxy_native.runtime.lists import MapEntry
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.certificate_store import CertificateStore
 from haproxy_native.storage.list_store import MapStore
-from haproxy_native.storage.live_maps import LiveMap, find_map
+from haproxy_native.storage.live_lists import LiveMap, find_map
 from haproxy_native.storage.store import Store
 
 
@@ -35,13 +35,8 @@ class Files:
 
         Raises BadRequest and RefusedAtRuntime for content that cannot be used, Forbidden, Conflict, WriteFailed, ReloadFailed and Unusable.
         """
-        upload = self._store.upload(name, author)
-        try:
-            upload.admit(self._engine.context)
-            await upload.append(content.encode() if isinstance(content, str) else content)
-            return await upload.commit(self._engine.context, Reload.NOW if force_reload else Reload.AUTO)
-        finally:
-            upload.discard()
+        data = content.encode() if isinstance(content, str) else content
+        return await self._store.upload(name, author).put(self._engine.context, data, Reload.NOW if force_reload else Reload.AUTO)
 
     async def delete(self, name: str, *, author: Author = NOBODY) -> Outcome:
         """Delete a file. Raises Missing, InUse if the configuration refers to it, Forbidden, Conflict, WriteFailed and Unusable."""

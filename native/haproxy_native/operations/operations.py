@@ -102,7 +102,7 @@ class Operations:
         self._known: dict[int, BackgroundOperation] = {}
         self._tasks: dict[str, tuple[RunningOperation, asyncio.Task[None]]] = {}
 
-    def learn(self, kind: str, work: Work) -> None:
+    def add_kind(self, kind: str, work: Work) -> None:
         """Register a kind of work. Call it before entering the context, which resumes interrupted operations."""
         self._kinds[kind] = work
 
@@ -159,7 +159,7 @@ class Operations:
         """Return all operations, the newest first."""
         return list(reversed(self._known.values()))
 
-    async def ended(self, identity: str, seconds: float) -> BackgroundOperation:
+    async def wait_until_ended(self, identity: str, seconds: float) -> BackgroundOperation:
         """Wait until an operation has ended, but at most for `seconds`, and return its state. Raises NotFound."""
         if self.get(identity).status == RUNNING and identity in self._tasks:
             await asyncio.wait([self._tasks[identity][1]], timeout=seconds)

@@ -17,7 +17,6 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, all_inherited_defaults, named_defaults
@@ -28,13 +27,12 @@ from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.observed import STATE, server_names
-from haproxy_native.planning.outcome import line_of
+from haproxy_native.planning.outcome import SectionPlan, line_of
 from haproxy_native.planning.section_order import conditional_sections, has_conditionals
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import MODE, USUAL_MODE, Servers, ancestors, fixed, mode_of
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.capabilities import Capabilities
-from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY, Section
@@ -58,26 +56,6 @@ _ARGUMENT = r"""[(,]\s*["']?{}["']?\s*[,)/]"""
 _FORMAT = "-fmt("
 # Stands for every target whose name contains a variable.
 _UNKNOWN = ""
-
-
-@dataclass
-class BackendPlan:
-    """The plan for one backend. Lines are given by their index in its section."""
-
-    commands: list[Command] = field(default_factory=list)
-    # Commands to send after the commands of all backends.
-    published: list[Command] = field(default_factory=list)
-    # The line of each command, by its text.
-    places: dict[str, int] = field(default_factory=dict)
-    # Why it needs a reload: (line, reason).
-    reasons: list[tuple[int, str]] = field(default_factory=list)
-    # An edit of the configuration after which changes like this need no reload; empty if there is none.
-    remedy: str = ""
-
-    def because(self, place: int, why: str, remedy: str = "") -> "BackendPlan":
-        self.reasons.append((place, why))
-        self.remedy = self.remedy or remedy
-        return self
 
 
 class Surroundings:
@@ -116,12 +94,13 @@ class Sources:
         return frozenset((*map(named_defaults, self.running.sections), *all_implicit_defaults(self.running)))
 
 
-def plan_added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
+def plan_added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> SectionPlan:
     """Return the plan for a backend of the new document that the running document does not have."""
-    result = BackendPlan()
+    source, above = sources.around.source(section), list(ancestors(sources.new, section))
+    planner = ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar))
+    result = planner.result
     if not capabilities.adds_backends:
         return result.because(0, "the section is new, and this HAProxy cannot add backends in the running process", NEWER)
-    source, above = sources.around.source(section), list(ancestors(sources.new, section))
     if why := _why_not_addable(sources, section, source):
         return result.because(0, f"the section is new, and {why}", NAMED if "named defaults section" in why else "")
     lines = [(place, line) for place, line in enumerate(section.lines) if place and line.words]
@@ -146,17 +125,15 @@ def plan_added(sources: Sources, section: Section, servers: Servers, capabilitie
         add = commands.add_backend(plain(section.name), plain(source), words)
     except (BadValue, NotExpressible) as error:
         return result.because(0, f"the section is new, and no runtime command can express {error}")
-    planner = ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar))
     served = servers.read_section(sources.new, section)
     if served is None:
         return result.because(0, "the section is new, and one of its server lines cannot be parsed")
-    planner.plan((), served.servers)
     if has_computed_limit(sources.new, section):
         result.because(0, "the section is new, and HAProxy computes its fullconn when it loads the file")
-    result.reasons += planner.reasons
-    result.commands += [add, *planner.commands]
+    result.send(0, [add])
+    planner.plan((), served.servers)
     result.published.append(commands.publish_backend(planner.backend))
-    result.places = {command.text: 0 for command in (add, *result.published)} | planner.places
+    result.places[result.published[0].text] = 0
     return result
 
 
@@ -211,13 +188,13 @@ def _is_inheritable(line: Line) -> bool:
 
 def plan_deleted(
     running: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings, find_use: Callable[[str], str]
-) -> BackendPlan:
+) -> SectionPlan:
     """Return the plan for a backend of the running document that the new document does not have.
 
     `around`: the context of the sections in `running`. `find_use`: returns a sentence about a line or map entry that still names a
     backend; empty if there is none.
     """
-    result = BackendPlan()
+    result = SectionPlan()
     if not capabilities.deletes_backends:
         return result.because(0, "the section was removed, and this HAProxy cannot delete backends in the running process", NEWER)
     if has_conditionals(section) or around.is_conditional(section):
@@ -243,8 +220,7 @@ def plan_deleted(
             return result.because(obstacle[0], f"the section was removed, and {obstacle[1]}")
         if why := find_use(name):
             return result.because(0, f"the section was removed, and {why}", UNNAMED)
-        result.commands = commands.delete_backend(name, states)
-        result.places = {command.text: 0 for command in result.commands}
+        result.send(0, commands.delete_backend(name, states))
     except (BadValue, NotExpressible, ValueError) as word:
         return result.because(0, f"the section was removed, and no runtime command can express {word}")
     return result

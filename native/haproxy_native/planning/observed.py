@@ -70,10 +70,6 @@ class Observed:
     # Members, by backend and server, whose values in the process must not change.
     kept: Mapping[tuple[str, str], Collection[str]] = field(default_factory=dict)
 
-    def find_backend(self, backend: str) -> "ObservedBackend | None":
-        """Return the state of a backend; None if it was not read."""
-        return ObservedBackend(self, backend, self.rows[backend]) if backend in self.rows else None
-
     def is_corrected(self, difference: "ServerDifference") -> bool:
         """Return whether the plan corrects a difference. It does if a change claims the server, unless the member is in `kept`."""
         backend, server = difference.backend, difference.server
@@ -87,28 +83,12 @@ class Observed:
         kept = set(self.kept.get((backend, server), ()))
         return kept | {ADDRESS, PORT} if kept & {ADDRESS, PORT} else kept
 
-
-@dataclass(frozen=True)
-class ObservedBackend:
-    """The part of `Observed` for one backend."""
-
-    observed: Observed
-    name: str
-    rows: Mapping[str, ServerState]
-
-    def is_claimed(self, server: str, *, is_template: bool = False) -> bool:
-        return Claim(self.name, server, is_template) in self.observed.claimed
-
-    def differences(self, live: Live, server: EffectiveServer) -> dict[str, Any]:
+    def differences(self, live: Live, backend: str, server: EffectiveServer) -> dict[str, Any]:
         """Return the members of a server that differ in the worker, with their values in the worker, apart from kept members."""
-        if (row := self.rows.get(server.name)) is None:
+        if (row := self.rows[backend].get(server.name)) is None:
             return {}
-        key, kept = (self.name, server.name), self.observed.kept_members(self.name, server.name)
-        return {
-            member: value
-            for member, value in differing_members(live, server, row, self.observed.limits.get(key)).items()
-            if member not in kept
-        }
+        found, kept = differing_members(live, server, row, self.limits.get((backend, server.name))), self.kept_members(backend, server.name)
+        return {member: value for member, value in found.items() if member not in kept}
 
 
 @dataclass(frozen=True)

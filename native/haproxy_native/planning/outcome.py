@@ -51,6 +51,30 @@ class Plan:
         return [command.text for command in self.commands]
 
 
+@dataclass
+class SectionPlan:
+    """The part of a plan for one section. Lines are given by their index in the section."""
+
+    commands: list[Command] = field(default_factory=list)
+    # Commands to send after the commands of all sections.
+    published: list[Command] = field(default_factory=list)
+    # The line of each command, by its text.
+    places: dict[str, int] = field(default_factory=dict)
+    # Why it needs a reload: (line, reason).
+    reasons: list[tuple[int, str]] = field(default_factory=list)
+    # An edit of the configuration after which changes like this need no reload; empty if there is none.
+    remedy: str = ""
+
+    def send(self, place: int, commands: Sequence[Command]) -> None:
+        self.commands += commands
+        self.places.update({command.text: place for command in commands})
+
+    def because(self, place: int, why: str, remedy: str = "") -> "SectionPlan":
+        self.reasons.append((place, why))
+        self.remedy = self.remedy or remedy
+        return self
+
+
 @dataclass(frozen=True)
 class FilePlan:
     """The plan for a stored file. If it has reasons, HAProxy must reload; otherwise its steps apply the change."""

@@ -23,10 +23,10 @@ from haproxy_native.errors import BadValue
 from haproxy_native.grammar.line_shape import opaque_words
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning import backend_plan
-from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundings, backend_limited_by, describe_dynamic_rule
+from haproxy_native.planning.backend_plan import Sources, Surroundings, backend_limited_by, describe_dynamic_rule
 from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.observed import SERVED, Claimed, Observed, ServerDifference, server_differences
-from haproxy_native.planning.outcome import Plan, Reason, reason_at
+from haproxy_native.planning.outcome import Plan, Reason, SectionPlan, reason_at
 from haproxy_native.planning.section_order import (
     Key,
     conditional_sections,
@@ -132,7 +132,7 @@ class _Planner:
             self._add(section, backend_plan.plan_deleted(self.running, section, self.servers, self.capabilities, before, find_use))
         self.result.commands += published
 
-    def _add(self, section: Section, part: BackendPlan) -> None:
+    def _add(self, section: Section, part: SectionPlan) -> None:
         self.result.commands += part.commands
         self.result.places.update({text: (section, place) for text, place in part.places.items()})
         for place, why in part.reasons:
@@ -209,14 +209,11 @@ class _Planner:
             self.capabilities,
             new.name,
             fixed((new, *ancestors(self.new, new)), grammar()),
-            self.observed.find_backend(unquoted(new.name)) if self.observed else None,
+            self.observed,
         )
         planner.plan(before.servers, after.servers)
         planner.plan_templates(before.templates, after.templates)
-        self.result.commands += planner.commands
-        self.result.places.update({text: (new, place) for text, place in planner.places.items()})
-        for place, why in planner.reasons:
-            self._reason(new, place, why)
+        self._add(new, planner.result)
 
     @functools.cached_property
     def _conditional(self) -> frozenset[int]:

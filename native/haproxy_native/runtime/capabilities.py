@@ -28,25 +28,13 @@ class Capabilities:
         return self.level == ADMIN and command in self.commands
 
     @property
-    def sets_servers(self) -> bool:
-        return self.can("set server")
-
-    @property
-    def adds_servers(self) -> bool:
-        return quirks.DYNAMIC_SERVERS.holds(self.version) and self.can("add server")
-
-    @property
-    def deletes_servers(self) -> bool:
-        return quirks.DYNAMIC_SERVERS.holds(self.version) and self.can("del server")
-
-    @property
     def adds_backends(self) -> bool:
-        return self.can("add backend") and self.can("publish backend") and self.adds_servers
+        return self.can("add backend") and self.can("publish backend") and self.can("add server")
 
     @property
     def deletes_backends(self) -> bool:
         # `wait` reports beforehand whether HAProxy would refuse the deletion.
-        return self.can("del backend") and self.can("unpublish backend") and self.can("wait") and self.deletes_servers
+        return self.can("del backend") and self.can("unpublish backend") and self.can("wait") and self.can("del server")
 
     @property
     def sets_array_elements(self) -> bool:

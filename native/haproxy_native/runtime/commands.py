@@ -11,13 +11,13 @@ HAProxy would refuse it, which change nothing. Every command before the first `d
 import asyncio
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
-from haproxy_native.errors import BadValue, Place, RuntimeAbsent, RuntimeBusy, RuntimeConflict, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import BadValue, Place, RuntimeBusy, RuntimeConflict, RuntimeFailure, RuntimeRefused
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import MOST, argument, ip_literal, number
 from haproxy_native.runtime.client import MANY, Runtime
@@ -118,34 +118,14 @@ class Idle(Command):
             await asyncio.sleep(_POLL)
 
 
-class Step(Protocol):
+@dataclass(frozen=True)
+class Step:
     """A runtime change that belongs to a stored file, such as new entries of a map. All of its commands are applied, or none."""
 
-    @property
-    def texts(self) -> Sequence[str]:
-        """The commands as people see them in a plan, without the contents of files."""
-
-    async def apply(self, runtime: Runtime) -> None:
-        """Send the commands. Raises RuntimeRefused if the process is unchanged, RuntimeAbsent if the outcome is unknown."""
-
-    async def undo(self, runtime: Runtime) -> None:
-        """Restore the process to what it was before the step. Raises RuntimeFailure."""
-
-
-async def apply_steps(runtime: Runtime, steps: Sequence[Step]) -> None:
-    """Apply all steps or none. Raises RuntimeRefused if the process is unchanged, RuntimeAbsent if its state is unknown."""
-    done: list[Step] = []
-    try:
-        for step in steps:
-            await step.apply(runtime)
-            done.append(step)
-    except RuntimeRefused as refused:
-        try:
-            for step in reversed(done):
-                await step.undo(runtime)
-        except RuntimeFailure as error:
-            raise RuntimeAbsent(f"{refused}; and the commands before it could not be reverted: {error}") from error
-        raise
+    # The commands as people see them in a plan, without the contents of files.
+    texts: Sequence[str]
+    # Sends the commands. Raises RuntimeRefused if the process is unchanged, RuntimeAbsent if the outcome is unknown, and NeedsReload.
+    apply: Callable[[Runtime], Awaitable[object]]
 
 
 def weight(backend: str, server: str, value: int) -> Command:

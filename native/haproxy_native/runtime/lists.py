@@ -8,7 +8,7 @@ HAProxy knows a map by its file, or by the name that the configuration gives it,
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from haproxy_native.errors import BadValue, Place, RuntimeAbsent, RuntimeConflic
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.responses import refusal_error
 
 # A piece of a payload, in bytes, which every socket of every version accepts.
@@ -36,38 +37,6 @@ _BREAK = re.compile(r"[\n\r\0]")
 _ACL = re.compile(r"(?P<id>\d+) \((?P<file>.*?)\) (?P<rest>(?:pattern loaded from|acl '|used by).*)")
 _OTHER_ACL = re.compile(r"(?P<id>\d+) \((?P<file>.*?)\) ?(?P<rest>.*)")
 _SAMPLE = re.compile(r"acl '(.*?)' file")
-# Templates of the commands for maps and ACLs, to be filled with a verb and the rest of the command.
-MAP_COMMAND, ACL_COMMAND = "{} map {}", "{} acl {}"
-
-
-async def replace_list(runtime: Runtime, form: str, name: str, fill: Callable[[str], Awaitable[None]]) -> None:
-    """Replace all entries of a list at once.
-
-    `name` is already quoted for a command. `fill` gets the start of the commands that add entries, such as `add map @2 NAME`, and sends
-    them. If `fill` raises, the list stays as it was and the new version is discarded. Raises RuntimeRefused, any error of `fill`, and
-    RuntimeAbsent if the worker was replaced meanwhile.
-    """
-    async with runtime.versions:
-        prepare = form.format("prepare", name)
-        answer = await runtime.send(prepare)
-        created = _VERSION.match(answer)
-        if not created:
-            raise refusal_error(answers.first_words(answer), prepare)
-        version = f"@{created[1]} {name}"
-        try:
-            await fill(form.format("add", version))
-            await runtime.execute(form.format("commit", version))
-        except BaseException as error:
-            if isinstance(error, RuntimeConflict) and _OTHER_VERSION in error.answer:
-                raise RuntimeAbsent(f"{runtime.worker_place}: the worker was replaced before the new content was complete") from error
-            with suppress(RuntimeFailure):
-                await runtime.send(form.format("clear", version))
-            raise
-
-
-def _replacing_texts(form: str, name: str, addition: str) -> Sequence[str]:
-    version = f"@<version> {name}"
-    return [form.format("prepare", name), form.format("add", f"{version} {addition}"), form.format("commit", version)]
 
 
 class LoadedMap(NamedTuple):
@@ -92,10 +61,14 @@ async def list_maps(runtime: Runtime) -> list[LoadedMap]:
     return [LoadedMap(row[1], row[2], row[3] or "") for row in rows if row]
 
 
+def show_map(name: str) -> str:
+    return f"show map {argument(name)}"
+
+
 async def read_map(runtime: Runtime, name: str) -> list[MapEntry]:
     """Return the entries in the map's order. Raises RuntimeRefused for a map that is not loaded."""
     rows = []
-    for line in (await runtime.read_dump(f"show map {argument(name)}", ENTRIES_HEAD)).split("\n"):
+    for line in (await runtime.read_dump(show_map(name), ENTRIES_HEAD)).split("\n"):
         id_, _, rest = line.partition(" ")
         key, _, value = rest.partition(" ")
         if key:
@@ -124,117 +97,53 @@ async def find_entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
     return next((MapEntry(entry.key, entry.value) for entry in await read_map(runtime, name) if entry.key == key), None)
 
 
-@dataclass(frozen=True)
-class AddEntry:
-    """Appends an entry. An empty key or value is sent to HAProxy, which refuses it with its own message."""
-
-    name: str
-    key: str
-    value: str
-
-    @property
-    def command(self) -> str:
-        return f"add map {argument(self.name)} {_word(self.key)} {_word(self.value)}"
-
-    @property
-    def texts(self) -> Sequence[str]:
-        return [self.command]
-
-    async def apply(self, runtime: Runtime) -> None:
-        await runtime.execute(self.command)
-
-    async def undo(self, runtime: Runtime) -> None:
-        await runtime.execute(f"del map {argument(self.name)} {argument(self.key)}")
+def add_entry(name: str, key: str, value: str) -> Step:
+    """Append an entry. An empty value is sent to HAProxy, which refuses it with its own message."""
+    return _command_step(f"add map {argument(name)} {argument(key)} {_word(value)}")
 
 
-@dataclass(frozen=True)
-class SetEntry:
-    """Sets the value of all entries with a key, and reads it back: HAProxy 2.6 silently accepts a value that it cannot parse."""
+def set_entry(name: str, key: str, value: str) -> Step:
+    """Set the value of all entries with a key, and read it back: HAProxy 2.6 silently accepts a value that it cannot parse."""
+    command = f"set map {argument(name)} {argument(key)} {_word(value)}"
 
-    name: str
-    key: str
-    value: str
-    # The value that `undo` restores.
-    former: str = ""
+    async def apply(runtime: Runtime) -> None:
+        await runtime.execute(command)
+        entry = await find_entry(runtime, name, key)
+        if entry is None or entry.value != value:
+            raise RuntimeRefused(f"unable to parse '{value}'.", command)
 
-    @property
-    def command(self) -> str:
-        return f"set map {argument(self.name)} {argument(self.key)} {_word(self.value)}"
-
-    @property
-    def texts(self) -> Sequence[str]:
-        return [self.command]
-
-    async def apply(self, runtime: Runtime) -> None:
-        await runtime.execute(self.command)
-        entry = await find_entry(runtime, self.name, self.key)
-        if entry is None or entry.value != self.value:
-            raise RuntimeRefused(f"unable to parse '{self.value}'.", self.command)
-
-    async def undo(self, runtime: Runtime) -> None:
-        await runtime.execute(f"set map {argument(self.name)} {argument(self.key)} {_word(self.former)}")
+    return Step([command], apply)
 
 
-@dataclass(frozen=True)
-class DeleteEntries:
-    """Deletes all entries with a key."""
+def delete_entries(name: str, key: str) -> Step:
+    """Delete all entries with a key."""
+    command = f"del map {argument(name)} {argument(key)}"
 
-    name: str
-    key: str
-
-    @property
-    def texts(self) -> Sequence[str]:
-        return [f"del map {argument(self.name)} {argument(self.key)}"]
-
-    async def apply(self, runtime: Runtime) -> None:
-        await runtime.execute(self.texts[0])
+    async def apply(runtime: Runtime) -> None:
+        await runtime.execute(command)
         # Since 3.4 each command deletes only one of the entries.
         with suppress(RuntimeRefused):
             while True:
-                await runtime.execute(self.texts[0])
+                await runtime.execute(command)
 
-    async def undo(self, runtime: Runtime) -> None:
-        raise RuntimeAbsent(f"the entry {self.key} of {self.name} is gone")
-
-
-@dataclass(frozen=True)
-class ReplaceMap:
-    """Replaces all entries of a map at once."""
-
-    name: str
-    # Returns the entries when they are needed; each has a value and at most LONGEST_ENTRY bytes.
-    source: Callable[[], Iterable[MapEntry]]
-
-    @property
-    def texts(self) -> Sequence[str]:
-        return _replacing_texts(MAP_COMMAND, argument(self.name), "<<")
-
-    async def apply(self, runtime: Runtime) -> None:
-        async def fill(adding: str) -> None:
-            for payload in payloads(self.source()):
-                await runtime.execute(adding, payload)
-
-        await replace_list(runtime, MAP_COMMAND, argument(self.name), fill)
-
-    async def undo(self, runtime: Runtime) -> None:
-        raise RuntimeAbsent(f"the former entries of {self.name} are gone")
+    return Step([command], apply)
 
 
-@dataclass(frozen=True)
-class ClearMap:
-    """Deletes all entries of a map."""
+def replace_map(name: str, source: Callable[[], Iterable[MapEntry]]) -> Step:
+    """Replace all entries of a map at once.
 
-    name: str
+    `source` returns the entries when they are needed. Each has a value and at most LONGEST_ENTRY bytes.
+    """
 
-    @property
-    def texts(self) -> Sequence[str]:
-        return [f"clear map {argument(self.name)}"]
+    async def fill(runtime: Runtime, adding: str) -> None:
+        for payload in payloads(source()):
+            await runtime.execute(adding, payload)
 
-    async def apply(self, runtime: Runtime) -> None:
-        await runtime.execute(self.texts[0])
+    return replacing_step("{} map {}", argument(name), "<<", fill)
 
-    async def undo(self, runtime: Runtime) -> None:
-        raise RuntimeAbsent(f"the former entries of {self.name} are gone")
+
+def clear_map(name: str) -> Step:
+    return _command_step(f"clear map {argument(name)}")
 
 
 def payloads(entries: Iterable[MapEntry]) -> Iterator[str]:
@@ -310,71 +219,69 @@ async def list_acls(runtime: Runtime) -> list[LoadedAcl]:
     return list(parse_acls(await runtime.read_dump("show acl", "# id")))
 
 
+def show_acl(name: str) -> str:
+    return f"show acl {_acl_argument(name)}"
+
+
 async def read_acl(runtime: Runtime, name: str) -> list[tuple[str, str]]:
     """Return (reference, pattern) in the ACL's order. Raises RuntimeRefused for an ACL that does not exist."""
-    return list(parse_patterns(await runtime.read_dump(f"show acl {_acl_argument(name)}", ENTRIES_HEAD)))
+    return list(parse_patterns(await runtime.read_dump(show_acl(name), ENTRIES_HEAD)))
 
 
 def _acl_argument(name: str) -> str:
     return f"#{argument(name[1:])}" if name.startswith("#") else argument(name)
 
 
-@dataclass(frozen=True)
-class AddPattern:
-    """Appends a pattern to an ACL."""
-
-    name: str
-    pattern: str
-
-    @property
-    def texts(self) -> Sequence[str]:
-        return [f"add acl {_acl_argument(self.name)} {argument(self.pattern)}"]
-
-    async def apply(self, runtime: Runtime) -> None:
-        await runtime.execute(self.texts[0])
-
-    async def undo(self, runtime: Runtime) -> None:
-        await runtime.execute(f"del acl {_acl_argument(self.name)} {argument(self.pattern)}")
+def add_pattern(name: str, pattern: str) -> Step:
+    return _command_step(f"add acl {_acl_argument(name)} {argument(pattern)}")
 
 
-@dataclass(frozen=True)
-class DeletePattern:
-    """Deletes the pattern with this reference from an ACL."""
-
-    name: str
-    reference: str
-
-    @property
-    def texts(self) -> Sequence[str]:
-        return [f"del acl {_acl_argument(self.name)} #{argument(self.reference)}"]
-
-    async def apply(self, runtime: Runtime) -> None:
-        await runtime.execute(self.texts[0])
-
-    async def undo(self, runtime: Runtime) -> None:
-        raise RuntimeAbsent(f"a pattern of {self.name} is gone")
+def delete_pattern(name: str, reference: str) -> Step:
+    return _command_step(f"del acl {_acl_argument(name)} #{argument(reference)}")
 
 
-@dataclass(frozen=True)
-class ReplacePatterns:
-    """Replaces all patterns of an ACL at once, or none of them."""
+def replace_patterns(name: str, source: Callable[[], Iterable[str]]) -> Step:
+    """Replace all patterns of an ACL at once. `source` returns the patterns when they are needed."""
 
-    name: str
-    patterns: Sequence[str]
+    async def fill(runtime: Runtime, adding: str) -> None:
+        # `add acl` takes no payload.
+        commands = [f"{adding} {argument(pattern)}" for pattern in source()]
+        for command, answer in zip(commands, await runtime.send_each(commands), strict=True):
+            if (refusal := answers.refusal(answer)) is not None:
+                raise refusal_error(refusal, command)
 
-    @property
-    def texts(self) -> Sequence[str]:
-        return _replacing_texts(ACL_COMMAND, _acl_argument(self.name), "<pattern>")
+    return replacing_step("{} acl {}", _acl_argument(name), "<pattern>", fill)
 
-    async def apply(self, runtime: Runtime) -> None:
-        async def fill(adding: str) -> None:
-            # `add acl` takes no payload.
-            commands = [f"{adding} {argument(pattern)}" for pattern in self.patterns]
-            for command, answer in zip(commands, await runtime.send_each(commands), strict=True):
-                if (refusal := answers.refusal(answer)) is not None:
-                    raise refusal_error(refusal, command)
 
-        await replace_list(runtime, ACL_COMMAND, _acl_argument(self.name), fill)
+def _command_step(command: str) -> Step:
+    return Step([command], lambda runtime: runtime.execute(command))
 
-    async def undo(self, runtime: Runtime) -> None:
-        raise RuntimeAbsent(f"the former patterns of {self.name} are gone")
+
+def replacing_step(form: str, name: str, addition: str, fill: Callable[[Runtime, str], Awaitable[None]]) -> Step:
+    """Return the step that replaces all entries of a list at once.
+
+    `form`: the template of the commands, with places for a verb and the rest. `name`: quoted for a command. `addition`: stands for the
+    entries in the texts. `fill` gets the start of the commands that add entries, such as `add map @2 NAME`, and sends them. If `fill`
+    raises, the list stays as it was and the new version is discarded. Raises RuntimeAbsent if the worker was replaced meanwhile.
+    """
+    prepare = form.format("prepare", name)
+
+    async def apply(runtime: Runtime) -> None:
+        async with runtime.versions:
+            answer = await runtime.send(prepare)
+            created = _VERSION.match(answer)
+            if not created:
+                raise refusal_error(answers.first_words(answer), prepare)
+            version = f"@{created[1]} {name}"
+            try:
+                await fill(runtime, form.format("add", version))
+                await runtime.execute(form.format("commit", version))
+            except BaseException as error:
+                if isinstance(error, RuntimeConflict) and _OTHER_VERSION in error.answer:
+                    raise RuntimeAbsent(f"{runtime.worker_place}: the worker was replaced before the new content was complete") from error
+                with suppress(RuntimeFailure):
+                    await runtime.send(form.format("clear", version))
+                raise
+
+    version = f"@<version> {name}"
+    return Step([prepare, form.format("add", f"{version} {addition}"), form.format("commit", version)], apply)

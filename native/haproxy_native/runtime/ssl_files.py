@@ -200,6 +200,12 @@ async def show(runtime: Runtime, kind: TlsFileKind, name: str = "", index: int |
     return await runtime.read_dump(command, r"Filename: " if name else r"# ")
 
 
+async def list_files(runtime: Runtime, kind: TlsFileKind) -> list[str]:
+    """Return the names of the loaded files of a kind. Raises RuntimeRefused."""
+    shown = await show(runtime, kind)
+    return [row["storage_name"] for row in parse_ca_files(shown)] if kind is CA_FILES else parse_names(shown)
+
+
 async def create(runtime: Runtime, kind: TlsFileKind, name: str, pem: str) -> None:
     """Create a file. If this raises RuntimeRefused, the name is still unused."""
 

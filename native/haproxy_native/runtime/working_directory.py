@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from haproxy_native.runtime.client import Worker
-from haproxy_native.units import PLACES, unit
+from haproxy_native.units import PLACES, read_unit
 
 _BOOTED = re.compile(r"^btime (\d+)$", re.MULTILINE)
 # In seconds: how much the start that a worker reports may differ from the start of its process. Up to 3.0 a worker reports the start of the
@@ -92,7 +92,7 @@ class WorkingDirectory:
         return _option(words) or self._directory_of_unit(service)
 
     def _directory_of_unit(self, name: str) -> Path | None:
-        service = unit(name, self._places) if name else None
+        service = read_unit(name, self._places) if name else None
         if service is None:
             return None
         configured = service.options.get("WorkingDirectory", [""])[-1].removeprefix("-")

@@ -21,14 +21,15 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.file_references import FileReference
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, InUse, NativeError, NeedsReload, RuntimeConflict, RuntimeFailure, RuntimeRefused
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
-from haproxy_native.storage import certificate, tls_digests
+from haproxy_native.storage import certificate
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.crt_list import lines_naming
-from haproxy_native.storage.store import Store, plan_reload, plan_reload_of_loaded
+from haproxy_native.storage.digests import PRINTED_CA_FILES, PRINTED_CRL_FILES
+from haproxy_native.storage.store import RuntimeWay, Store
 from haproxy_native.text.document import Document
 
 # The largest certificate file, in bytes; a chain is parsed as a whole.
@@ -57,21 +58,16 @@ class LoadedCertificate:
         return bool(self.names and self.is_used) or bool(self.directories)
 
 
-def plan_certificate(
-    path: Path, loaded: LoadedCertificate, running_lines: Sequence[FileReference], current_lines: Sequence[FileReference]
-) -> FilePlan:
-    """Plan the runtime steps for a file that HAProxy serves, or the reload that loads the file.
-
-    `running_lines`: references of the running configuration. `current_lines`: references of the current configuration.
-    """
+def certificate_way(path: Path, loaded: LoadedCertificate) -> RuntimeWay:
+    """Return the steps for a file that HAProxy serves, or why it needs a reload."""
     if loaded.authority:
-        return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy also uses {path.name} to verify others")
+        return RuntimeWay(obstacle=f"HAProxy also uses {path.name} to verify others", is_loaded=True)
     if not loaded.is_served:
-        return plan_reload(running_lines, current_lines, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
+        return RuntimeWay(obstacle=f"HAProxy has not loaded {path.name}, though its configuration refers to it")
     if loaded.extra_file:
-        return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy reads {loaded.extra_file} only when it starts")
-    seen = [CertificateCheck(path, loaded.names)] if loaded.names else []
-    return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(current_lines), seen)
+        return RuntimeWay(obstacle=f"HAProxy reads {loaded.extra_file} only when it starts", is_loaded=True)
+    seen = [certificate_check(path, loaded.names)] if loaded.names else []
+    return RuntimeWay([certificate_step(path, loaded.names, loaded.directories)], seen=seen)
 
 
 _OTHER_CAUSES = re.compile(r"too big|closed the connection|Unknown command|must contain the directory path")
@@ -82,96 +78,82 @@ def needs_reload(error: RuntimeRefused) -> bool:
     return isinstance(error, RuntimeConflict) or _OTHER_CAUSES.search(error.answer) is not None
 
 
-@dataclass(frozen=True)
-class CertificateStep:
-    """Makes a certificate in HAProxy's memory match the file at the time when the step is applied: replaces, creates or deletes it."""
+def certificate_step(path: Path, names: Sequence[str], directories: Sequence[str] = ()) -> Step:
+    """Make a certificate in HAProxy's memory match the file at the time when the step is applied: replace, create or delete it.
 
-    path: Path
-    # The names of the certificate in HAProxy.
-    names: Sequence[str]
-    # Loaded directories to which the certificate is added, or from which it is removed if the file is deleted.
-    directories: Sequence[str] = ()
+    `names`: the names of the certificate in HAProxy. `directories`: loaded directories to which the certificate is added, or from which it
+    is removed if the file is deleted. Raises NeedsReload if a reload is needed.
+    """
 
-    @property
-    def texts(self) -> Sequence[str]:
-        changes = [f"set ssl cert {name}" for name in self.names] or [f"new ssl cert {self.path}"]
-        return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
-
-    async def apply(self, runtime: Runtime) -> None:
-        """Update HAProxy's memory. Raises NeedsReload if a reload is needed, and RuntimeRefused if HAProxy refuses and nothing changed."""
-        pem = await asyncio.to_thread(read_with_key, self.path)
+    async def apply(runtime: Runtime) -> None:
+        pem = await asyncio.to_thread(read_with_key, path)
         try:
             if pem is None:
-                for name in self.names:
-                    for directory in self.directories:
+                for name in names:
+                    for directory in directories:
                         if await _is_in(runtime, directory, name):
                             await ssl_files.delete_crt_list_entry(runtime, directory, name)
                     await ssl_files.delete(runtime, CERTIFICATES, name)
-            elif self.names:
-                await self._replace(runtime, pem)
+            elif names:
+                await _replace(runtime, names, directories, pem)
             else:
-                await self._create(runtime, pem)
+                await _create(runtime, path, directories, pem)
         except RuntimeRefused as error:
             if needs_reload(error):
                 raise NeedsReload(error.answer) from error
             raise
 
-    async def undo(self, runtime: Runtime) -> None:
-        # It is always the last step of a change, so no later step can fail.
-        raise NeedsReload(f"{self.path.name} cannot be reverted")
+    changes = [f"set ssl cert {name}" for name in names] or [f"new ssl cert {path}"]
+    return Step([*changes, *(f"add ssl crt-list {name} {path}" for name in directories if not names)], apply)
 
-    async def _replace(self, runtime: Runtime, pem: str) -> None:
-        for number, name in enumerate(self.names):
-            try:
-                await ssl_files.replace(runtime, CERTIFICATES, name, pem)
-            except RuntimeRefused as error:
-                if number:
-                    raise NeedsReload(error.answer) from error
-                raise
-            await verify_shown(runtime, name, pem)
-        await self._add_to_directories(runtime, self.names[0])
 
-    async def _create(self, runtime: Runtime, pem: str) -> None:
-        # The name that HAProxy would give the file in a directory that it loads like a crt-list.
-        name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
-        await ssl_files.create(runtime, CERTIFICATES, name, pem)
+async def _replace(runtime: Runtime, names: Sequence[str], directories: Sequence[str], pem: str) -> None:
+    for number, name in enumerate(names):
         try:
-            await self._add_to_directories(runtime, name)
-        except RuntimeRefused:
-            with suppress(RuntimeRefused):
-                await ssl_files.delete(runtime, CERTIFICATES, name)
+            await ssl_files.replace(runtime, CERTIFICATES, name, pem)
+        except RuntimeRefused as error:
+            if number:
+                raise NeedsReload(error.answer) from error
             raise
         await verify_shown(runtime, name, pem)
+    await _add_to_directories(runtime, directories, names[0])
 
-    async def _add_to_directories(self, runtime: Runtime, name: str) -> None:
-        for directory in self.directories:
-            if not await _is_in(runtime, directory, name):
-                await ssl_files.add_crt_list_entry(runtime, directory, name)
+
+async def _create(runtime: Runtime, path: Path, directories: Sequence[str], pem: str) -> None:
+    # The name that HAProxy would give the file in a directory that it loads like a crt-list.
+    name = "/".join([directories[0].rstrip("/") if directories else str(path.parent), path.name])
+    await ssl_files.create(runtime, CERTIFICATES, name, pem)
+    try:
+        await _add_to_directories(runtime, directories, name)
+    except RuntimeRefused:
+        with suppress(RuntimeRefused):
+            await ssl_files.delete(runtime, CERTIFICATES, name)
+        raise
+    await verify_shown(runtime, name, pem)
+
+
+async def _add_to_directories(runtime: Runtime, directories: Sequence[str], name: str) -> None:
+    for directory in directories:
+        if not await _is_in(runtime, directory, name):
+            await ssl_files.add_crt_list_entry(runtime, directory, name)
 
 
 async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
     return any(entry.file == name for entry in await ssl_files.read_crt_list(runtime, directory))
 
 
-@dataclass(frozen=True)
-class CertificateCheck:
-    """Verifies that HAProxy already has the content of a file. A client may update HAProxy first and store the file afterwards."""
+def certificate_check(path: Path, names: Sequence[str]) -> Step:
+    """Verify that HAProxy already has the content of a file. A client may update HAProxy first and store the file afterwards.
 
-    path: Path
-    names: Sequence[str]
+    Raises NeedsReload if HAProxy has another content.
+    """
 
-    @property
-    def texts(self) -> Sequence[str]:
-        return [f"show ssl cert {name}" for name in self.names]
-
-    async def apply(self, runtime: Runtime) -> None:
-        """Verify all names. Raises NeedsReload."""
-        pem = await asyncio.to_thread(read_with_key, self.path)
-        for name in self.names:
+    async def apply(runtime: Runtime) -> None:
+        pem = await asyncio.to_thread(read_with_key, path)
+        for name in names:
             await verify_shown(runtime, name, pem or "")
 
-    async def undo(self, runtime: Runtime) -> None:
-        """Do nothing."""
+    return Step([f"show ssl cert {name}" for name in names], apply)
 
 
 def read_with_key(path: Path) -> str | None:
@@ -225,6 +207,7 @@ class CertificateStore(Store):
 
     kind = "certificate"
     description = created = "managed SSL file"
+    printed_kinds = (PRINTED_CA_FILES, PRINTED_CRL_FILES)
 
     def files(self) -> list[Path]:
         """Return the files that contain a certificate with its key."""
@@ -251,7 +234,7 @@ class CertificateStore(Store):
     async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
         found, runtime, base = list[tuple[str, str, str]](), context.runtime, context.base(context.current.document)
         files = await asyncio.to_thread(self.files)
-        known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)) if files else ()
+        known = await ssl_files.list_files(runtime, CERTIFICATES) if files else ()
         for path in files:
             for name in [each for each in known if is_name_of(each, path, base)]:
                 shown = ssl_files.parse_certificate(await ssl_files.show(runtime, CERTIFICATES, name))
@@ -260,15 +243,15 @@ class CertificateStore(Store):
                     if not held.is_shown(shown):
                         served = str(shown.get("sha1_finger_print", shown.get("serial", "")))
                         found.append((spelled(self.kind, path.name), held.fingerprint, served))
-        return found + [each for kind in (CA_FILES, CRL_FILES) for each in await tls_digests.differing(context, self, kind)]
+        return found + await super().differing(context)
 
-    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        running_lines, current_lines = self.running_references(context, path), self.references(context, path)
-        loaded = await self._loaded(context, path, running_lines)
-        if loaded is None:
-            running_lines += await asyncio.to_thread(self._crt_list_entries, context, path)
-            return plan_reload(running_lines, current_lines, "HAProxy cannot replace this certificate at runtime")
-        return plan_certificate(path, loaded, running_lines, current_lines)
+    async def find_runtime_way(
+        self, context: CommitContext, path: Path, content: Path | None, running_lines: Sequence[FileReference]
+    ) -> RuntimeWay:
+        if (loaded := await self._loaded(context, path, running_lines)) is None:
+            entries = await asyncio.to_thread(self._crt_list_entries, context, path)
+            return RuntimeWay(obstacle="HAProxy cannot replace this certificate at runtime", further_lines=entries)
+        return certificate_way(path, loaded)
 
     async def load_unreferenced(self, context: CommitContext, path: Path) -> None:
         """Load a file into HAProxy's memory, so that a crt-list can refer to the file at runtime. No line may refer to the file yet."""
@@ -276,7 +259,7 @@ class CertificateStore(Store):
         if loaded is None or loaded.is_used or loaded.directories:
             return
         with suppress(NativeError):
-            await CertificateStep(path, loaded.names).apply(context.runtime)
+            await certificate_step(path, loaded.names).apply(context.runtime)
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[FileReference]:
         """Return the lines that name the file itself, not its directory: HAProxy can drop a file of a directory at runtime."""
@@ -296,7 +279,7 @@ class CertificateStore(Store):
         """Return how HAProxy has loaded a file; None if HAProxy does not answer, or cannot replace certificates at runtime."""
         runtime, base = context.runtime, context.base(context.current.document)
         try:
-            known = ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES))
+            known = await ssl_files.list_files(runtime, CERTIFICATES)
             if not runtime.capabilities.can("set ssl cert"):
                 return None
             names, is_used = [], False
@@ -306,8 +289,7 @@ class CertificateStore(Store):
                     if not name.startswith("@") or await asyncio.to_thread(self._is_alias_of, path, certificate, running_lines):
                         names.append(name)
                         is_used = is_used or certificate.get("status") == "Used"
-            authorities = [row["storage_name"] for row in ssl_files.parse_ca_files(await ssl_files.show(runtime, CA_FILES))]
-            authorities += ssl_files.parse_names(await ssl_files.show(runtime, CRL_FILES))
+            authorities = [*await ssl_files.list_files(runtime, CA_FILES), *await ssl_files.list_files(runtime, CRL_FILES)]
             lists = await ssl_files.list_crt_lists(runtime)
         except RuntimeFailure:
             return None

@@ -6,25 +6,24 @@ time.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 from haproxy_native.commit.change import Outcome, Reload
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.file_references import FileReference
-from haproxy_native.errors import BadRequest, Conflict, Missing, NeedsReload, RuntimeAbsent, RuntimeFailure, RuntimeRefused, WriteFailed
-from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.errors import BadRequest, Missing, NativeError, NeedsReload, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.request_context import Author
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.ssl_files import CERTIFICATES
-from haproxy_native.storage import crt_list, tls_digests
+from haproxy_native.storage import crt_list
 from haproxy_native.storage.certificate_store import is_name_of, needs_reload, read_with_key
 from haproxy_native.storage.crt_list import CrtListLine
-from haproxy_native.storage.store import Store, Upload, plan_reload, plan_reload_of_loaded
+from haproxy_native.storage.digests import PRINTED_CRT_LISTS
+from haproxy_native.storage.store import RuntimeWay, Store
 from haproxy_native.text.words import unquoted
 
 # The API lists only crt-lists with this extension. Lists with other names can be stored as well.
@@ -33,81 +32,64 @@ LISTED = ".txt"
 LARGEST = 1 << 24
 
 
-def plan_crt_list(
-    steps: Sequence[Step], obstacle: str, running_lines: Sequence[FileReference], current_lines: Sequence[FileReference]
-) -> FilePlan:
-    """Plan the steps, one for each name of the list in HAProxy, or a reload if there is an obstacle or the list is not loaded."""
-    if steps:
-        return plan_reload_of_loaded(running_lines, current_lines, obstacle) if obstacle else FilePlan(steps, (), True, bool(current_lines))
-    return plan_reload(running_lines, current_lines, "HAProxy has not loaded the list, though its configuration refers to it")
+def crt_list_step(path: Path, name: str, former: str) -> Step:
+    """Update the list that HAProxy has loaded as `name` to the entries of the file. `former`: the text that HAProxy has loaded.
 
+    Raises NeedsReload if a reload is needed.
+    """
 
-@dataclass(frozen=True)
-class CrtListStep:
-    """Updates HAProxy's list to the entries of the file."""
-
-    path: Path
-    # The name of the list in HAProxy.
-    name: str
-    # The text that HAProxy has loaded.
-    former: str
-
-    @property
-    def texts(self) -> Sequence[str]:
-        return [f"{verb} ssl crt-list {self.name} ..." for verb in ("add", "del")]
-
-    async def apply(self, runtime: Runtime) -> None:
-        """Update HAProxy's list. Raises NeedsReload if a reload is needed, and RuntimeRefused if HAProxy refuses and nothing changed."""
+    async def apply(runtime: Runtime) -> None:
         try:
-            text = await asyncio.to_thread(self.path.read_text, "utf-8", "surrogateescape")
+            text = await asyncio.to_thread(path.read_text, "utf-8", "surrogateescape")
         except OSError as error:
-            raise NeedsReload(f"{self.path} cannot be read: {error.strerror}") from error
-        old, new = crt_list.entries(self.former), crt_list.entries(text)
-        shown = await ssl_files.read_crt_list(runtime, self.name)
+            raise NeedsReload(f"{path} cannot be read: {error.strerror}") from error
+        old, new = crt_list.entries(former), crt_list.entries(text)
+        shown = await ssl_files.read_crt_list(runtime, name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in old]:
-            raise NeedsReload(f"HAProxy has other entries for {self.path.name} than its former file")
+            raise NeedsReload(f"HAProxy has other entries for {path.name} than its former file")
         difference = crt_list.difference(old, new)
         if difference is None:
-            raise NeedsReload(crt_list.obstacle(self.former, text))
+            raise NeedsReload(crt_list.obstacle(former, text))
         removed, added = difference
-        await self._append(runtime, added)
+        await _append(runtime, name, added)
         try:
             for index in removed:
-                await ssl_files.delete_crt_list_entry(runtime, self.name, shown[index].file, shown[index].line)
+                await ssl_files.delete_crt_list_entry(runtime, name, shown[index].file, shown[index].line)
         except RuntimeFailure as error:
             # HAProxy refuses to delete the default certificate, for example. The reload loads the added entries, too.
             raise NeedsReload(str(error)) from error
-        shown = await ssl_files.read_crt_list(runtime, self.name)
+        shown = await ssl_files.read_crt_list(runtime, name)
         if [(row.file, row.filters) for row in shown] != [(row.file, row.filters) for row in new]:
-            raise NeedsReload(f"HAProxy shows other entries for {self.path.name} than were sent")
+            raise NeedsReload(f"HAProxy shows other entries for {path.name} than were sent")
 
-    async def undo(self, runtime: Runtime) -> None:
-        raise RuntimeAbsent(f"the entries of {self.path.name} cannot be restored in their order")
+    return Step([f"{verb} ssl crt-list {name} ..." for verb in ("add", "del")], apply)
 
-    async def _append(self, runtime: Runtime, entries: Sequence[CrtListLine]) -> None:
-        """Append all entries or none."""
-        before = len(await ssl_files.read_crt_list(runtime, self.name))
-        try:
-            for entry in entries:
-                await self._load_certificate(runtime, entry.file)
-                await ssl_files.add_crt_list_entry(runtime, self.name, entry.file, entry.options, entry.filters)
-        except RuntimeRefused as error:
-            for row in reversed((await ssl_files.read_crt_list(runtime, self.name))[before:]):
-                await ssl_files.delete_crt_list_entry(runtime, self.name, row.file, row.line)
-            if needs_reload(error):
-                raise NeedsReload(error.answer) from error
-            raise
 
-    async def _load_certificate(self, runtime: Runtime, file: str) -> None:
-        """Load a certificate into HAProxy's memory, unless it is there."""
-        if file in ssl_files.parse_names(await ssl_files.show(runtime, CERTIFICATES)):
-            return
-        if not file.startswith("/"):
-            raise NeedsReload(f"the list names {file} by a relative path, which only HAProxy can resolve")
-        pem = await asyncio.to_thread(read_with_key, Path(file))
-        if pem is None:
-            raise RuntimeRefused(f"unable to stat SSL certificate from file '{file}'", f"add ssl crt-list {self.name} {file}")
-        await ssl_files.create(runtime, CERTIFICATES, file, pem)
+async def _append(runtime: Runtime, name: str, entries: Sequence[CrtListLine]) -> None:
+    """Append all entries to a loaded list, or none."""
+    before = len(await ssl_files.read_crt_list(runtime, name))
+    try:
+        for entry in entries:
+            await _load_certificate(runtime, name, entry.file)
+            await ssl_files.add_crt_list_entry(runtime, name, entry.file, entry.options, entry.filters)
+    except RuntimeRefused as error:
+        for row in reversed((await ssl_files.read_crt_list(runtime, name))[before:]):
+            await ssl_files.delete_crt_list_entry(runtime, name, row.file, row.line)
+        if needs_reload(error):
+            raise NeedsReload(error.answer) from error
+        raise
+
+
+async def _load_certificate(runtime: Runtime, name: str, file: str) -> None:
+    """Load a certificate of a list into HAProxy's memory, unless it is there."""
+    if file in await ssl_files.list_files(runtime, CERTIFICATES):
+        return
+    if not file.startswith("/"):
+        raise NeedsReload(f"the list names {file} by a relative path, which only HAProxy can resolve")
+    pem = await asyncio.to_thread(read_with_key, Path(file))
+    if pem is None:
+        raise RuntimeRefused(f"unable to stat SSL certificate from file '{file}'", f"add ssl crt-list {name} {file}")
+    await ssl_files.create(runtime, CERTIFICATES, file, pem)
 
 
 class CrtListStore(Store):
@@ -115,6 +97,8 @@ class CrtListStore(Store):
 
     kind = "crt_list"
     description = created = "managed certificate list"
+    printed_kinds = (PRINTED_CRT_LISTS,)
+    ends_lines = True
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
         super().__init__(name, directory, state)
@@ -158,39 +142,23 @@ class CrtListStore(Store):
             raise self.not_there(path)
         return path
 
-    def text(self, path: Path) -> str:
-        """Return the text of a list. Raises WriteFailed."""
-        try:
-            if path.parent == self.directory:
-                return self.content(path).decode("utf-8", "surrogateescape")
-            return path.read_text("utf-8", "surrogateescape")
-        except OSError as error:
-            raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
-
-    async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
-        return await tls_digests.differing(context, self, tls_digests.CRT_LISTS)
-
-    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        running_lines, current_lines = self.running_references(context, path), self.references(context, path)
+    async def find_runtime_way(
+        self, context: CommitContext, path: Path, content: Path | None, running_lines: Sequence[FileReference]
+    ) -> RuntimeWay:
         if str(path) in context.ledger.entries:
-            return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy has not read {path.name} since it was changed")
+            return RuntimeWay(obstacle=f"HAProxy has not read {path.name} since it was changed", is_loaded=True)
         base = context.base(context.current.document)
         try:
             names = [name for name in await ssl_files.list_crt_lists(context.runtime) if is_name_of(name, path, base)]
             former = self.text(path) if names else ""
-            new = self.text(content) if names and content else former
-        except (RuntimeFailure, WriteFailed) as error:
-            return plan_reload(running_lines, current_lines, str(error))
+            new = (await asyncio.to_thread(content.read_bytes)).decode("utf-8", "surrogateescape") if names and content else former
+        except (NativeError, OSError) as error:
+            return RuntimeWay(obstacle=str(error))
         if not context.runtime.capabilities.can("add ssl crt-list"):
-            return plan_reload(running_lines, current_lines, "HAProxy cannot change a certificate list at runtime")
-        return plan_crt_list(
-            [CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), running_lines, current_lines
-        )
-
-    def _upload(self, path: Path, author: Author, check: Callable[[], None]) -> Upload:
-        upload = super()._upload(path, author, check)
-        upload.ends_lines = True
-        return upload
+            return RuntimeWay(obstacle="HAProxy cannot change a certificate list at runtime")
+        if not names:
+            return RuntimeWay(obstacle="HAProxy has not loaded the list, though its configuration refers to it")
+        return RuntimeWay([crt_list_step(path, name, former) for name in names], crt_list.obstacle(former, new), is_loaded=True)
 
     async def add_entry(
         self, context: CommitContext, name: str, entry: CrtListLine, author: Author, reload: Reload = Reload.AUTO
@@ -201,7 +169,7 @@ class CrtListStore(Store):
                 upload, former = self.upload_existing(name, author), self.text(self.find(name))
             except Missing:
                 upload, former = self.upload_new(name, author), ""
-            return await self._commit(context, upload, crt_list.with_entry(former, entry), former, reload)
+            return await self.replace_text(context, upload, former, crt_list.with_entry(former, entry), reload)
 
     async def delete_entry(
         self, context: CommitContext, name: str, file: str, line: int, author: Author, reload: Reload = Reload.AUTO
@@ -210,20 +178,4 @@ class CrtListStore(Store):
         async with self._editing:
             former = self.text(self.readable(context, name))
             text, _ = crt_list.without_entry(former, file, line)
-            return await self._commit(context, self.upload_existing(name, author), text, former, reload)
-
-    async def _commit(self, context: CommitContext, upload: Upload, text: str, former: str, reload: Reload) -> Outcome:
-        """Commit the new text. Raises Conflict if another client has changed the list meanwhile."""
-        check = upload.check
-
-        def unchanged() -> None:
-            check()
-            if (self.text(upload.path) if upload.path.exists() else "") != former:
-                raise Conflict(f"{upload.path.name} was changed by another client at the same time; send the entry again")
-
-        upload.check = unchanged
-        try:
-            await upload.append(text.encode("utf-8", "surrogateescape"))
-            return await upload.commit(context, reload)
-        finally:
-            upload.discard()
+            return await self.replace_text(context, self.upload_existing(name, author), former, text, reload)

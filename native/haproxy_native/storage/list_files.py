@@ -102,16 +102,20 @@ def edit_map(text: str, entries: Sequence[MapEntry]) -> str:
             bare = match.line.rstrip("\n")
             parts = _MAP_LINE.match(bare)
             assert parts
-            edited = f"{parts[1]}{parts[2]}{parts[3] or ' '}{_checked_value(entry)}{parts[5]}"
+            edited = f"{parts[1]}{parts[2]}{parts[3] or ' '}{_check_breaks(entry.value)}{parts[5]}"
             lines += [*match.above, edited + match.line[len(bare) :]]
     return "".join(line if line.endswith("\n") else line + end for line in lines) + "".join(tail)
 
 
 def check_map_value(value: str) -> None:
-    """Raise BadValue for a value that begins or ends with a blank: HAProxy drops such blanks when it reads a file."""
+    """Raise BadValue for a value that a file cannot have.
+
+    Such a value has a line break, or begins or ends with a blank, which HAProxy drops when it reads a file.
+    """
     if value != value.strip(_BLANKS):
         detail = f"value in body: {value!r} begins or ends with a blank, which HAProxy drops when it reads a map file; send it without"
         raise BadValue(detail, place=Place(member="value"))
+    _check_breaks(value)
 
 
 def changed_keys(before: str, after: str) -> dict[str, str] | None:
@@ -168,26 +172,26 @@ def _new_line(entry: MapEntry) -> str:
     if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or entry.key.startswith("#"):
         detail = f"a line of a map file cannot contain the key {entry.key!r}: a key has no blanks and does not begin with #"
         raise BadValue(detail, place=Place(member="key"))
-    return f"{entry.key} {_checked_value(entry)}".rstrip(" ")
+    return f"{entry.key} {_check_breaks(entry.value)}".rstrip(" ")
 
 
-def _checked_value(entry: MapEntry) -> str:
-    if re.search(r"[\n\r\0]", entry.value):
-        raise BadValue(
-            f"a line of a map file cannot contain the value {entry.value!r}: a value has no line breaks", place=Place(member="value")
-        )
-    return entry.value
+def _check_breaks(value: str) -> str:
+    """Return a value. Raises BadValue if it has a line break."""
+    if _LINE_ENDS.search(value):
+        detail = f"a line of a map file cannot contain the value {value!r}: a value has no line breaks"
+        raise BadValue(detail, place=Place(member="value"))
+    return value
 
 
-_PATTERN_ENDS = re.compile(r"[\r\0]")
+_PATTERN_ENDS = re.compile(r"[\r\n\0]")
 
 
 def parse_patterns(text: str) -> list[str]:
-    return [pattern for line in text.split("\n") if (pattern := _parse_pattern(line))]
+    return [pattern for line in text.split("\n") if (pattern := parse_pattern(line))]
 
 
-def _parse_pattern(line: str) -> str:
-    """Return the pattern of a line, without leading blanks; empty for comments and blank lines."""
+def parse_pattern(line: str) -> str:
+    """Return the pattern of a line, without leading blanks; empty for comments and blank lines. The line may have a line end."""
     return "" if line.startswith("#") else _PATTERN_ENDS.split(line, maxsplit=1)[0].lstrip(" \t")
 
 
@@ -199,7 +203,7 @@ def edit_patterns(text: str, patterns: Sequence[str]) -> str:
     left = Counter(patterns)
     lines = []
     for line in split_lines(text):
-        pattern = _parse_pattern(line.rstrip("\n"))
+        pattern = parse_pattern(line)
         if not pattern or left[pattern]:
             lines.append(line)
             left[pattern] -= 1

@@ -5,150 +5,179 @@ loaded: the configuration may refer to a file that HAProxy has not read yet.
 """
 
 import asyncio
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import BinaryIO, Generic, TypeVar
 
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.editing.file_references import references
+from haproxy_native.editing.file_references import FileReference, references
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import NotFound, RuntimeFailure, Unusable
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.touches import Touch
 from haproxy_native.runtime import lists
-from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.dumps import EntriesDigest
-from haproxy_native.runtime.lists import ENTRIES_HEAD, LoadedAcl, LoadedMap, MapEntry, ReplaceMap, ReplacePatterns
+from haproxy_native.runtime.lists import MapEntry
 from haproxy_native.storage import list_files
-from haproxy_native.storage.store import Store, is_file_name, plan_reload, plan_reload_of_loaded, uploaded_name
+from haproxy_native.storage.digests import PrintedKind
+from haproxy_native.storage.store import RuntimeWay, Store, is_file_name, uploaded_name
 from haproxy_native.text.document import Document
 
-Loaded = TypeVar("Loaded")
+Item = TypeVar("Item")
 
 
-class ListStore(Store, Generic[Loaded]):
-    """The base of both stores. `Loaded` is the type of a list in the process."""
+@dataclass(frozen=True)
+class ListFormat(Generic[Item]):
+    """A kind of lists, maps or ACLs: how their entries are written in files, and how they are read and replaced in the worker."""
 
-    # The word for a loaded file, such as "a map", in reasons for a reload.
+    # The word for a loaded file, in reasons for a reload.
     word: str
     # The largest file, in bytes, that is sent by commands. For a larger file a reload is quicker.
     largest: int
+    # Parses a line of a file; the result is false for comments and blank lines.
+    parse_line: Callable[[str], Item | None]
+    # Returns the text edited to have exactly these entries. Raises BadValue for an entry that does not fit in a line.
+    edit: Callable[[str, Sequence[Item]], str]
+    # Returns an entry as HAProxy prints it.
+    as_printed: Callable[[Item], str]
+    # Returns the names of the lists that the worker has loaded from files.
+    loaded_names: Callable[[Runtime], Awaitable[Sequence[str]]]
+    # Returns the entries of a loaded list, in their order.
+    read: Callable[[Runtime, str], Awaitable[list[Item]]]
+    # Returns the command that prints them.
+    show_command: Callable[[str], str]
+    # Returns the step that replaces the entries of a loaded list.
+    replace: Callable[[str, Callable[[], Iterable[Item]]], Step]
+    # Returns why the lines of a file cannot be sent by commands; empty if they can.
+    obstacle: Callable[[Iterable[bytes]], str] = lambda lines: ""
 
-    @abstractmethod
-    async def all_loaded(self, context: CommitContext) -> Mapping[Path, Loaded]:
-        """Return the lists that the worker has loaded from files of this store, by path. Raises RuntimeFailure."""
+    def parse(self, text: str) -> list[Item]:
+        return [entry for line in text.split("\n") if (entry := self.parse_line(line))]
 
-    async def loaded(self, context: CommitContext, path: Path) -> Loaded | None:
-        """Return the list that the worker has loaded from a file; None if the worker has not loaded the file. Raises RuntimeFailure."""
-        return (await self.all_loaded(context)).get(path)
+    def read_file(self, file: BinaryIO) -> Iterator[Item]:
+        """Yield the entries of a file. Reads the file line by line. Blocks. Raises OSError."""
+        return (entry for line in file if (entry := self.parse_line(line.decode("utf-8", "surrogateescape"))))
 
-    @abstractmethod
-    def replacing_step(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step, str]:
-        """Return (the step that replaces a loaded list by the file, the obstacle). The obstacle is empty if the step is possible. Blocks.
-
-        `content`: the path of the draft with the new content. When the step is applied, the new content is at `path`.
-        """
-
-    @abstractmethod
-    def show_command(self, loaded: Loaded) -> str:
-        """Return the command that prints the entries of a list."""
-
-    async def loaded_digest(self, context: CommitContext, path: Path) -> str | None:
-        if (loaded := await self.loaded(context, path)) is None:
-            return None
+    async def loaded_digest(self, runtime: Runtime, name: str) -> str:
         entries = EntriesDigest()
-        await context.runtime.read_dump(self.show_command(loaded), ENTRIES_HEAD, entries)
+        await runtime.read_dump(self.show_command(name), lists.ENTRIES_HEAD, entries)
         return entries.value
 
-    @abstractmethod
-    def printed_entries(self, path: Path) -> Iterator[str]:
-        """Yield the entries of a file, each as HAProxy prints it for a loaded list. Blocks. Raises OSError."""
+    def _file_digest(self, file: BinaryIO) -> str:
+        digest = EntriesDigest()
+        for entry in self.read_file(file):
+            digest.take(f"0x0 {self.as_printed(entry)}\n".encode("utf-8", "surrogateescape"))
+        return digest.value
 
-    async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
-        def file_digest(path: Path) -> str:
-            digest = EntriesDigest()
-            for line in self.printed_entries(path):
-                digest.take(f"0x0 {line}\n".encode("utf-8", "surrogateescape"))
-            return digest.value
+    @property
+    def printed_kind(self) -> PrintedKind:
+        return PrintedKind(self.loaded_names, self.loaded_digest, self._file_digest)
 
-        found = list[tuple[str, str, str]]()
-        loaded = await self.all_loaded(context)
-        for path in [path for path in await asyncio.to_thread(self.files) if path in loaded]:
-            worker = await self.loaded_digest(context, path)
-            with suppress(OSError, Unusable):
-                if worker is not None and (on_disk := await asyncio.to_thread(file_digest, path)) != worker:
-                    found.append((spelled(self.kind, path.name), on_disk, worker))
-        return found
 
-    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        running_lines, current_lines = self.running_references(context, path), self.references(context, path)
+async def _map_names(runtime: Runtime) -> list[str]:
+    return [loaded.name for loaded in await lists.list_maps(runtime)]
+
+
+async def _acl_files(runtime: Runtime) -> list[str]:
+    return [loaded.file for loaded in await lists.list_acls(runtime) if loaded.file]
+
+
+async def _read_patterns(runtime: Runtime, name: str) -> list[str]:
+    return [pattern for _, pattern in await lists.read_acl(runtime, name)]
+
+
+MAPS = ListFormat[MapEntry](
+    word="a map",
+    largest=64 << 20,
+    parse_line=list_files.parse_map_line,
+    edit=list_files.edit_map,
+    as_printed=lambda entry: f"{entry.key} {entry.value}",
+    loaded_names=_map_names,
+    read=lists.read_map,
+    show_command=lists.show_map,
+    replace=lists.replace_map,
+    obstacle=list_files.payload_obstacle,
+)
+PATTERNS = ListFormat[str](
+    word="an ACL",
+    # HAProxy needs one command for each pattern.
+    largest=16 << 20,
+    parse_line=list_files.parse_pattern,
+    edit=list_files.edit_patterns,
+    as_printed=lambda pattern: pattern,
+    loaded_names=_acl_files,
+    read=_read_patterns,
+    show_command=lists.show_acl,
+    replace=lists.replace_patterns,
+)
+
+
+class ListStore(Store, Generic[Item]):
+    """The base of both stores."""
+
+    format: ListFormat[Item]
+
+    async def all_loaded(self, context: CommitContext) -> Mapping[Path, str]:
+        """Return the names of the lists that the worker has loaded from files of this store, by path. Raises RuntimeFailure."""
+        return self.loaded_files(context, await self.format.loaded_names(context.runtime))
+
+    async def loaded_digest(self, context: CommitContext, path: Path) -> str | None:
+        name = (await self.all_loaded(context)).get(path)
+        return None if name is None else await self.format.loaded_digest(context.runtime, name)
+
+    async def find_runtime_way(
+        self, context: CommitContext, path: Path, content: Path | None, running_lines: Sequence[FileReference]
+    ) -> RuntimeWay:
         try:
-            loaded = await self.loaded(context, path)
+            name = (await self.all_loaded(context)).get(path)
         except RuntimeFailure as error:
-            return plan_reload(running_lines, current_lines, f"it is not known whether HAProxy has loaded {path.name}: {error}")
-        if loaded is None:
-            return plan_reload(running_lines, current_lines, f"HAProxy has not loaded {path.name} as {self.word}")
+            return RuntimeWay(obstacle=f"it is not known whether HAProxy has loaded {path.name}: {error}")
+        if name is None:
+            return RuntimeWay(obstacle=f"HAProxy has not loaded {path.name} as {self.format.word}")
         if content is None:
-            return plan_reload_of_loaded(running_lines, current_lines, f"HAProxy still has {path.name} loaded")
+            return RuntimeWay(obstacle=f"HAProxy still has {path.name} loaded", is_loaded=True)
 
-        def plan_step() -> tuple[Step | None, str]:
-            if (size := content.stat().st_size) > self.largest:
-                return None, f"{size} bytes are loaded faster by a reload than by commands"
-            return self.replacing_step(loaded, path, content)
+        def find_obstacle() -> str:
+            if (size := content.stat().st_size) > self.format.largest:
+                return f"{size} bytes are loaded faster by a reload than by commands"
+            with content.open("rb") as file:
+                return self.format.obstacle(file)
 
-        step, obstacle = await asyncio.to_thread(plan_step)
-        return (
-            FilePlan([step], (), True, bool(current_lines))
-            if step and not obstacle
-            else plan_reload_of_loaded(running_lines, current_lines, obstacle)
-        )
+        # When the step is applied, the new content is at `path`.
+        step = self.format.replace(name, lambda: self.entries(path))
+        return RuntimeWay([step], await asyncio.to_thread(find_obstacle), is_loaded=True)
+
+    def entries(self, path: Path) -> Iterator[Item]:
+        """Yield the entries of a file. Reads the file line by line. Blocks. Raises OSError."""
+        with self.open_file(path, buffering=-1) as file:
+            yield from self.format.read_file(file)
 
 
-class MapStore(ListStore[LoadedMap]):
+class MapStore(ListStore[MapEntry]):
     """The store `maps`."""
 
     kind = "map"
     description = "managed map file"
     created = "managed but not loaded map file (no runtime ID)"
-    word = "a map"
-    largest = 64 << 20
+    format = MAPS
+    printed_kinds = (MAPS.printed_kind,)
 
     def name_of(self, upload: str) -> str:
         name = uploaded_name(upload)
         return name if not name or name.endswith(".map") else f"{name}.map"
 
-    async def all_loaded(self, context: CommitContext) -> Mapping[Path, LoadedMap]:
-        loaded = reversed(await lists.list_maps(context.runtime))
-        return {own: map_ for map_ in loaded if (own := self.file_loaded_as(context, map_.name))}
-
     def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
         verbs = list_files.changed_keys(*(text.decode("utf-8", "surrogateescape") for text in (before, after)))
         return [Touch(spelled(self.kind, path.name, "entry", key), verb) for key, verb in (verbs or {}).items()]
 
-    def show_command(self, loaded: LoadedMap) -> str:
-        return f"show map {argument(loaded.name)}"
-
-    def replacing_step(self, loaded: LoadedMap, path: Path, content: Path) -> tuple[Step, str]:
-        with content.open("rb") as file:
-            return ReplaceMap(loaded.name, lambda: self.entries(path)), list_files.payload_obstacle(file)
-
     def path_of(self, name: str) -> Path:
         """Return the path of the map that a client names, even if it does not exist. Raises NotFound for a malformed name."""
-        own = self.resolved(name)
+        own = self.stored_name(name)
         if not is_file_name(own):
             raise NotFound(f"{name[:100]!r} is not the name of a map")
         return self.directory / own
-
-    def entries(self, path: Path) -> Iterator[MapEntry]:
-        """Yield the entries of a map file. Reads the file line by line. Blocks. Raises OSError."""
-        with self.opened(path, buffering=-1) as file:
-            yield from (entry for line in file if (entry := list_files.parse_map_line(line.decode("utf-8", "surrogateescape"))))
-
-    def printed_entries(self, path: Path) -> Iterator[str]:
-        return (f"{each.key} {each.value}" for each in self.entries(path))
 
     def find_value(self, base: Callable[[Document], str], document: Document, value: str) -> str:
         """Return a sentence about the first entry with this value in the maps that the document refers to; empty if there is none.
@@ -166,25 +195,11 @@ class MapStore(ListStore[LoadedMap]):
         return ""
 
 
-class AclStore(ListStore[LoadedAcl]):
+class AclStore(ListStore[str]):
     """The store `acls`: files with a pattern on each line."""
 
     kind = "acl_file"
     description = "managed ACL file"
     created = "managed but not loaded ACL file"
-    word = "an ACL"
-    # HAProxy needs one command for each pattern.
-    largest = 16 << 20
-
-    async def all_loaded(self, context: CommitContext) -> Mapping[Path, LoadedAcl]:
-        loaded = reversed(await lists.list_acls(context.runtime))
-        return {own: acl for acl in loaded if acl.file and (own := self.file_loaded_as(context, acl.file))}
-
-    def show_command(self, loaded: LoadedAcl) -> str:
-        return f"show acl #{loaded.id}"
-
-    def printed_entries(self, path: Path) -> Iterator[str]:
-        return iter(list_files.parse_patterns(self.content(path).decode("utf-8", "surrogateescape")))
-
-    def replacing_step(self, loaded: LoadedAcl, path: Path, content: Path) -> tuple[Step, str]:
-        return ReplacePatterns(loaded.file, list_files.parse_patterns(content.read_bytes().decode("utf-8", "surrogateescape"))), ""
+    format = PATTERNS
+    printed_kinds = (PATTERNS.printed_kind,)

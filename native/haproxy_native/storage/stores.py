@@ -5,17 +5,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
-from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.errors import Unusable
-from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.runtime.ssl_files import CA_FILES, CRL_FILES
-from haproxy_native.storage import tls_digests
 from haproxy_native.storage.certificate_store import CertificateStore
 from haproxy_native.storage.crt_list_store import CrtListStore
-from haproxy_native.storage.list_store import AclStore, MapStore
-from haproxy_native.storage.store import Store, plan_reload
+from haproxy_native.storage.digests import PRINTED_CA_FILES, PRINTED_CRL_FILES
+from haproxy_native.storage.list_store import MAPS, PATTERNS, AclStore, MapStore
+from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 
 
@@ -24,19 +20,7 @@ class GeneralStore(Store):
 
     kind = "general"
     description = created = "managed general use file"
-
-    async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
-        # HAProxy prints the contents of CA files, CRL files, maps and lists of patterns only.
-        found = [each for kind in (CA_FILES, CRL_FILES) for each in await tls_digests.differing(context, self, kind)]
-        for lists in (MapStore, AclStore):
-            rows = await lists(self.name, self._kept, self.state).differing(context)
-            found += [(spelled(self.kind, parsed(object_)[1]), held, worker) for object_, held, worker in rows]
-        return found
-
-    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        return plan_reload(
-            self.running_references(context, path), self.references(context, path), f"HAProxy reads {path.name} only when it starts"
-        )
+    printed_kinds = (PRINTED_CA_FILES, PRINTED_CRL_FILES, MAPS.printed_kind, PATTERNS.printed_kind)
 
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ import pytest
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import status_of
 from dataplaneapi.api.operations import operations, served_document
-from dataplaneapi.api.runtime_call import asking, read_long, with_reference_message
+from dataplaneapi.api.runtime_call import read_long, use_runtime, with_reference_message
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime.dumps import StatisticsDump
@@ -43,7 +43,7 @@ def test_a_change_may_wait_for_its_turn(tmp_path: Path) -> None:
     """What a change waits for beside HAProxy, another change and the disk, is no silence of HAProxy."""
 
     async def wait(client: Client) -> str:
-        async with asking(made(client, "PUT"), seconds=0.0):
+        async with use_runtime(made(client, "PUT"), seconds=0.0):
             await asyncio.sleep(0.01)
         return "changed"
 
@@ -53,7 +53,7 @@ def test_a_change_may_wait_for_its_turn(tmp_path: Path) -> None:
 
 def test_a_change_that_has_no_answer_may_have_been_made(tmp_path: Path) -> None:
     async def fail(client: Client, method: str) -> None:
-        async with asking(made(client, method)):
+        async with use_runtime(made(client, method)):
             raise RuntimeAbsent("h.sock: no answer within 30 s", sent=True)
 
     with Client(settings(tmp_path)) as client:
@@ -75,13 +75,13 @@ def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path, monkeypatch: pytest.M
             writer.close()
 
     async def talk(client: Client) -> None:
-        async with serving(silent, client.settings.master_runtime), asking(made(client, "GET"), seconds=0.1) as runtime:
+        async with serving(silent, client.settings.master_runtime), use_runtime(made(client, "GET"), seconds=0.1) as runtime:
             await runtime.read_dump("show info", "Name")
 
     async def talk_long(client: Client) -> None:
         async with (
             serving(silent, client.settings.master_runtime),
-            asking(made(client, "GET"), seconds=None) as runtime,
+            use_runtime(made(client, "GET"), seconds=None) as runtime,
         ):
             await read_long(runtime, "show stat", "", StatisticsDump({}, lambda *_: True))
 

@@ -27,9 +27,9 @@ def test_a_review(tmp_path: Path) -> None:
     token, _ = asyncio.run(bearers.tokens.create(["viewer"], USERS, "ann", 60.0))
     before = roles(ann="editor", bob="viewer")
     with (
-        streams.opened(bearers.caller_of(token), before, lambda: closed.append("token")),
-        streams.opened(Caller(USERS, "ann"), before, lambda: closed.append("ann")),
-        streams.opened(Caller(USERS, "bob"), before, lambda: closed.append("bob")),
+        streams.track(bearers.caller_of(token), before, lambda: closed.append("token")),
+        streams.track(Caller(USERS, "ann"), before, lambda: closed.append("ann")),
+        streams.track(Caller(USERS, "bob"), before, lambda: closed.append("bob")),
     ):
         streams.review(roles(ann="editor", bob="viewer"))
         assert closed == []
@@ -60,7 +60,7 @@ def test_users_that_change(tmp_path: Path) -> None:
     }
     with ExitStack() as opened:
         for name, caller in callers.items():
-            opened.enter_context(streams.opened(caller, None, lambda name=name: closed.append(name)))  # type: ignore[misc]
+            opened.enter_context(streams.track(caller, None, lambda name=name: closed.append(name)))  # type: ignore[misc]
         users.read(settings(eve="x", bob="x", ann="x"))
         streams.review(None)
         assert closed == []

@@ -251,7 +251,7 @@ def test_what_confines_a_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     script.write_text("#!/bin/sh\necho HAProxy version 3.2.1\n")
     script.chmod(0o755)
     scripted = replace(settings(tmp_path), haproxy_bin=str(script), validate_cmd="")
-    monkeypatch.setattr(sandbox, "lacking", lambda: ["it may change files"])
+    monkeypatch.setattr(sandbox, "missing_confinement", lambda: ["it may change files"])
     for given, words in (
         (scripted, ["-c is not confined: it may change files; ", "is a script"]),
         (replace(scripted, validate_cmd="check"), ["validate_cmd is not confined"]),
@@ -260,7 +260,7 @@ def test_what_confines_a_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert finding.level == WARNING and all(each in finding.what for each in words)
     program = replace(scripted, haproxy_bin=binaries.exactly("2.8"))
     assert worst(program, "sandbox").what.endswith("is not confined: it may change files")
-    monkeypatch.setattr(sandbox, "lacking", list)
+    monkeypatch.setattr(sandbox, "missing_confinement", list)
     assert worst(program, "sandbox").level == OK
 
 

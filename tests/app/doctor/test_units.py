@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.doctor.units import Unit, is_active_or_starting, is_enabled, other_servers, unit
+from dataplaneapi.doctor.units import Unit, is_active_or_starting, is_enabled, other_servers, read_unit
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def places(tmp_path: Path) -> tuple[Path, Path]:
 def test_the_first_place_and_all_drop_ins_count(places: tuple[Path, Path]) -> None:
     etc, lib = places
     (lib / "a.service").write_text("[Unit]\nExecStart=no\n[Service]\nExecStart=/usr/bin/lib \\\n  --x\nPrivateTmp=yes\n# PrivateTmp=no\n")
-    found = unit("a.service", places)
+    found = read_unit("a.service", places)
     assert found
     assert (found.command, found.has_own_tmp, found.name) == (["/usr/bin/lib", "--x"], True, "a.service")
     for place, name, text in (
@@ -28,12 +28,12 @@ def test_the_first_place_and_all_drop_ins_count(places: tuple[Path, Path]) -> No
     ):
         (place / "a.service.d").mkdir(exist_ok=True)
         (place / "a.service.d" / name).write_text(text)
-    found = unit("a.service", places)
+    found = read_unit("a.service", places)
     assert found
     assert not found.has_own_tmp
     (etc / "a.service").write_text("[Service]\nExecStart=-/usr/bin/etc\n")
-    assert unit("a.service", places).command == ["/usr/bin/etc"]  # type: ignore[union-attr]
-    assert unit("none.service", places) is None
+    assert read_unit("a.service", places).command == ["/usr/bin/etc"]  # type: ignore[union-attr]
+    assert read_unit("none.service", places) is None
 
 
 def test_servers_of_this_api_beside_ours(places: tuple[Path, Path]) -> None:

@@ -41,7 +41,7 @@ async def nothing() -> Outcome:
 def heard(tmp_path: Path, *events: Event, reads: bool = False) -> list[Any]:
     log = Audit(AuditSettings(tmp_path / "audit.log", reads))
     for event in events:
-        log.heard(event)
+        log.on_event(event)
     log.close()
     lines = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
     assert all(line.pop("time").endswith("Z") for line in lines)
@@ -110,8 +110,8 @@ def test_refused_logins_are_few(tmp_path: Path, outcome: str, most: int) -> None
 
 def test_nothing_where_there_is_none(tmp_path: Path) -> None:
     log = Audit(None)
-    log.heard(RequestAnswered(ANN, GRANTED))
-    assert not log.reads and not log.trouble and log.counts == {}
+    log.on_event(RequestAnswered(ANN, GRANTED))
+    assert not log.reads and not log.write_error and log.counts == {}
     log.close()
 
 
@@ -124,7 +124,7 @@ def test_following_the_settings(tmp_path: Path) -> None:
     log = Audit(None)
     for each in (AuditSettings(tmp_path / "one"), AuditSettings(tmp_path / "one", reads=True), AuditSettings(tmp_path / "two"), None):
         log.change(each)
-        log.heard(RequestAnswered(ANN, GRANTED))
+        log.on_event(RequestAnswered(ANN, GRANTED))
         assert log.reads is bool(each and each.reads)
     for name, count in (("one", 2), ("two", 1)):
         until(lambda name=name, count=count: lines_in(tmp_path / name) == count)  # type: ignore[misc]
@@ -140,7 +140,7 @@ def test_following_the_settings_does_not_wait_for_the_former_file(tmp_path: Path
     monkeypatch.setattr(audit, "LAST_SECONDS", 60)
     monkeypatch.setattr(audit.os, "write", slow)
     log = Audit(AuditSettings(tmp_path / "one"))
-    log.heard(RequestAnswered(ANN, GRANTED))
+    log.on_event(RequestAnswered(ANN, GRANTED))
     giving_up = threading.Timer(30, go_on.set)
     giving_up.start()
     log.change(AuditSettings(tmp_path / "two"))

@@ -36,7 +36,7 @@ def test_a_file_for_its_user_alone_is_appended_to(tmp_path: Path) -> None:
         log.add(numbered(number))
         log.add(lambda: None)
         log.close()
-        assert log.written == 1 and not log.trouble
+        assert log.written == 1 and not log.write_error
     assert lines(path) == [{"n": 0}, {"n": 1}]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
@@ -62,7 +62,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     path.symlink_to(tmp_path / "elsewhere")
     log = AuditLog(FileSink(path), str(path))
     log.add(numbered(1))
-    until(lambda: bool(log.trouble))
+    until(lambda: bool(log.write_error))
     log.close()
     assert not (tmp_path / "elsewhere").exists() and log.lost == 1
 
@@ -84,12 +84,12 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: py
     log = AuditLog(FileSink(path), str(path))
     for number in range(3):
         log.add(numbered(number))
-    until(lambda: log.written == 2 and bool(log.trouble))
+    until(lambda: log.written == 2 and bool(log.write_error))
     for number in range(3, 20):
         log.add(numbered(number))
-    assert log.trouble == f"{path}: No space left on device" and log.lost == 12
+    assert log.write_error == f"{path}: No space left on device" and log.lost == 12
     room[0] = 1_000_000
-    until(lambda: not log.trouble and log.written == 9)
+    until(lambda: not log.write_error and log.written == 9)
     log.close()
     assert lines(path) == [
         *({"n": number} for number in range(3)),
@@ -112,7 +112,7 @@ def test_syslog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "COLLECTOR", str(tmp_path / "log"))
     log = AuditLog(SyslogSink(), "syslog")
     log.add(numbered(1))
-    until(lambda: bool(log.trouble), "none listens yet")
+    until(lambda: bool(log.write_error), "none listens yet")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as collector:
         collector.bind(str(tmp_path / "log"))
         collector.settimeout(60)
@@ -147,7 +147,7 @@ def test_what_waits_is_tried_again_at_the_end(tmp_path: Path, monkeypatch: pytes
     log = AuditLog(FileSink(path), str(path))
     for number in range(3):
         log.add(numbered(number))
-    until(lambda: bool(log.trouble))
+    until(lambda: bool(log.write_error))
     (tmp_path / "log").unlink()
     log.close()
     assert lines(path) == [{"n": 0}, {"n": 1}, {"n": 2}] and (log.written, log.lost) == (3, 0)

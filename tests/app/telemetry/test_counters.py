@@ -29,7 +29,7 @@ def test_events_are_counted_by_outcome() -> None:
         ChangedLive(["set server a/b weight 1", "set server a/c weight 1", "add server a/d 127.0.0.1"]),
         Reloaded("2026-01-01-0", "succeeded", 0.4, ("bind", "bind", "")),
     ):
-        tally.heard(event)
+        tally.on_event(event)
     assert {outcome: sum(each.counts) for outcome, each in tally.validations.items()} == {"accepted": 1, "refused": 1}
     assert tally.commits["live"].total == pytest.approx(0.53)
     assert tally.live_commands == {"set server weight": 2, "add server": 1}

@@ -75,7 +75,7 @@ def test_an_entry_is_begun_before_a_change_and_ended_before_it_is_answered(tmp_p
                     entries.append((change.author.name, intended.version))
                     return Begun(change, intended)
 
-                def ended(self, begun: Begun, outcome: Outcome) -> Outcome:
+                def end(self, begun: Begun, outcome: Outcome) -> Outcome:
                     assert entries and engine.context.lock.locked() and "backend b" in (tmp_path / "haproxy.cfg").read_text()
                     assert not [event for event in events if isinstance(event, Committed)]
                     return replace(outcome, entry=7)

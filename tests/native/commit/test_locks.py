@@ -16,7 +16,7 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.features.overrides.overrides import Overrides
 from haproxy_native.history.history import History
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.live_lists import LiveMap
 from haproxy_native.text.document import Document
 from tests.native.commit.locked import NAMES, Awaited, watched
 from tests.native.engines import ByFunction, reload, substituting

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haproxy_native.editing.patches import apply, patch, sharing
+from haproxy_native.editing.patches import apply, patch, with_shared_sections
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
@@ -63,7 +63,7 @@ def test_untouched_sections_are_shared() -> None:
     applied = apply(base, [change])
     assert applied.sections[0] is base.sections[0]
     assert applied.sections[1] is base.sections[1]
-    again = sharing(Document.parse(BASE), base)
+    again = with_shared_sections(Document.parse(BASE), base)
     assert again.sections == base.sections
 
 

@@ -387,7 +387,7 @@ def test_a_file_that_cannot_be_read_stops_nothing(tmp_path: Path, caplog: pytest
     async def work() -> None:
         async with recorded(tmp_path) as (_, history):
             begun = await history.begin(Change(author=ANN), of_files(tmp_path, (None, b"new")))
-            history.ended(begun, Outcome(1))
+            history.end(begun, Outcome(1))
             await history.catch_up()
         (tmp_path / "0.map").mkdir()
         async with recorded(tmp_path) as (engine, history):
@@ -410,7 +410,7 @@ def test_a_change_that_is_refused_again_and_again_enters_nothing(tmp_path: Path,
     async def work() -> None:
         monkeypatch.setattr(Journal, "add", full)
         async with recorded(tmp_path) as (_, history):
-            history.ended(await history.begin(Change(author=ANN), of_files(tmp_path, (None, b"new"))), Outcome(1))
+            history.end(await history.begin(Change(author=ANN), of_files(tmp_path, (None, b"new"))), Outcome(1))
             await history.catch_up()
             is_full[0] = True
             for _ in range(4):
@@ -426,7 +426,7 @@ def test_a_change_that_is_refused_again_and_again_enters_nothing(tmp_path: Path,
 def test_what_has_begun_is_not_what_a_file_holds(tmp_path: Path) -> None:
     async def work() -> None:
         async with recorded(tmp_path) as (_, history):
-            history.ended(await history.begin(Change(author=ANN), of_files(tmp_path, (None, b"new"))), Outcome(1))
+            history.end(await history.begin(Change(author=ANN), of_files(tmp_path, (None, b"new"))), Outcome(1))
             await history.begin(Change(author=ANN), of_files(tmp_path, (b"new", b"newer")))
             content = await history.ask(lambda journal: journal.at(9, str(tmp_path / "0.map")))
             assert content and content.after == b"new"

@@ -56,7 +56,7 @@ async def test_the_end(tmp_path: Path, kind: str, status: str, error: str, progr
     async with Operations(Database(tmp_path), KINDS, now=lambda: 5.0) as operations:
         begun = operations.begin(kind, number=7, author=NOBODY)
         assert (begun.id, begun.status, begun.created) == ("1", RUNNING, 5.0)
-        ended = await operations.ended("1", 10)
+        ended = await operations.wait_until_ended("1", 10)
     assert (ended.status, ended.error, ended.progress, ended.ended) == (status, error, progress, 5.0)
     async with Operations(Database(tmp_path), KINDS) as operations:
         assert operations.all() == [ended]
@@ -73,7 +73,7 @@ async def test_whose_the_work_is(tmp_path: Path) -> None:
 
     ann = Author("ann", "192.0.2.1", "r-1", "why", confirmation="7")
     async with Operations(Database(tmp_path), {"work": work}) as operations:
-        await operations.ended(operations.begin("work", author=ann).id, 10)
+        await operations.wait_until_ended(operations.begin("work", author=ann).id, 10)
     assert seen == [Author("ann", "192.0.2.1", message="why")]
 
 
@@ -99,7 +99,7 @@ async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
         operations.begin("work", needs=("create", "operation"), author=ann)
         await had(seen, 1)
     async with Operations(Database(tmp_path), kinds, resumes=False) as operations:
-        assert (await operations.ended("1", 10)).status == RUNNING
+        assert (await operations.wait_until_ended("1", 10)).status == RUNNING
     async with Operations(Database(tmp_path), kinds, rights_of=rights_of):
         await had(seen, 2)
     roles = [(by.identity, by.rights.roles) for by in seen if isinstance(by.rights, Rights)]
@@ -111,7 +111,7 @@ async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
         database.read(lambda state: state.execute("UPDATE operation SET data = ?", (json.dumps(running),)))  # noqa: B023
         database.close()
         async with Operations(Database(tmp_path), kinds, rights_of=rights_of) as operations:
-            ended = await operations.ended("1", 10)
+            ended = await operations.wait_until_ended("1", 10)
         assert ended.status == FAILED and why in ended.error and len(seen) == 2
 
 
@@ -119,17 +119,17 @@ async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
 async def test_waiting_ends_in_time(tmp_path: Path) -> None:
     async with Operations(Database(tmp_path), KINDS) as operations:
         identity = operations.begin("forever", author=NOBODY).id
-        assert (await operations.ended(identity, 0.01)).status == RUNNING
+        assert (await operations.wait_until_ended(identity, 0.01)).status == RUNNING
         for wrong in ("2", "01", "x", "", "-1", "9" * 5000, "²"):
             with pytest.raises(NotFound):
-                await operations.ended(wrong, 0)
+                await operations.wait_until_ended(wrong, 0)
 
 
 @finished
 async def test_cancelled(tmp_path: Path) -> None:
     async with Operations(Database(tmp_path), KINDS) as operations:
         one, other, last = (operations.begin(kind, author=NOBODY).id for kind in ("forever", "final", "at_once"))
-        await operations.ended(last, 10)
+        await operations.wait_until_ended(last, 10)
         await operations.cancel(one)
         assert operations.get(one).status == CANCELLED
         for identity in (one, other, last):
@@ -160,13 +160,13 @@ async def test_one_that_is_due_later(tmp_path: Path, monkeypatch: pytest.MonkeyP
     clock = [100.0]
     async with Operations(Database(tmp_path), KINDS, now=lambda: clock[0]) as operations:
         first, second = operations.begin("at_once", 110.0, author=NOBODY), operations.begin("at_once", 200.0, author=NOBODY)
-        assert (await operations.ended(first.id, 0.05)).status == RUNNING
+        assert (await operations.wait_until_ended(first.id, 0.05)).status == RUNNING
         clock[0] = 111.0
-        assert (await operations.ended(first.id, 10)).status == SUCCEEDED
+        assert (await operations.wait_until_ended(first.id, 10)).status == SUCCEEDED
         assert operations.get(second.id).status == RUNNING
     clock[0] = 300.0
     async with Operations(Database(tmp_path), KINDS, now=lambda: clock[0]) as operations:
-        assert (await operations.ended(second.id, 10)).status == SUCCEEDED
+        assert (await operations.wait_until_ended(second.id, 10)).status == SUCCEEDED
 
 
 @finished
@@ -175,7 +175,7 @@ async def test_there_is_room_for_so_many(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(module, "MOST_ENDED", 3)
     async with Operations(Database(tmp_path), KINDS) as operations:
         for _ in range(5):
-            await operations.ended(operations.begin("at_once", author=NOBODY).id, 10)
+            await operations.wait_until_ended(operations.begin("at_once", author=NOBODY).id, 10)
         assert [each.id for each in operations.all()] == ["5", "4", "3"]
         await operations.written()
         assert stored(tmp_path, "operation").count('"id"') == 3
@@ -205,5 +205,5 @@ async def test_a_disk_that_takes_nothing(tmp_path: Path, caplog: pytest.LogCaptu
     (tmp_path / "file").write_text("")
     with caplog.at_level(logging.WARNING):
         async with Operations(Database(tmp_path / "file"), KINDS) as operations:
-            assert (await operations.ended(operations.begin("at_once", author=NOBODY).id, 10)).status == SUCCEEDED
+            assert (await operations.wait_until_ended(operations.begin("at_once", author=NOBODY).id, 10)).status == SUCCEEDED
     assert "reading stored operations failed" in caplog.text and "writes wait in memory" in caplog.text

@@ -25,7 +25,7 @@ async def test_it_ends_with_another_worker(tmp_path: Path, haproxy: HAProxy) -> 
         await asyncio.sleep(0)
         with pytest.raises(NotCancellable):
             await operations.cancel(identity)
-        ended = await operations.ended(identity, 30)
+        ended = await operations.wait_until_ended(identity, 30)
         assert (ended.status, ended.error) == (SUCCEEDED, "")
         assert engine.reloads.records.get(ended.progress["reload_id"]).pid_before == before
     assert haproxy.worker_pid() != before
@@ -41,7 +41,7 @@ async def test_after_a_restart_it_is_awaited(tmp_path: Path, haproxy: HAProxy) -
             begun = operations.get(identity)
             assert (begun.status, list(begun.progress)) == (RUNNING, ["reload_id"])
         async with Operations(Database(directory), {RELOAD: reload_work(engine.reloads)}) as operations:
-            assert (await operations.ended(identity, 30)).status == SUCCEEDED
+            assert (await operations.wait_until_ended(identity, 30)).status == SUCCEEDED
         assert len({record["id"] for record in engine.reloads.records.api_list()}) == 1
 
 
@@ -52,6 +52,6 @@ async def test_one_that_is_refused(tmp_path: Path, haproxy: HAProxy) -> None:
         Operations(Database(tmp_path / "operations"), {RELOAD: reload_work(engine.reloads)}) as operations,
     ):
         haproxy.file.write_text("nonsense here\n")
-        ended = await operations.ended(operations.begin(RELOAD, author=NOBODY).id, 30)
+        ended = await operations.wait_until_ended(operations.begin(RELOAD, author=NOBODY).id, 30)
         assert ended.status == FAILED
         assert ended.error.startswith("Reload failed: ")

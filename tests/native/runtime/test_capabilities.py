@@ -12,7 +12,7 @@ def test_of_a_real_worker(haproxy: HAProxy) -> None:
     assert asyncio.run(runtime.connect(None, [str(haproxy.stats)], 60, 0.05))
     can = runtime.capabilities
     assert can.version == haproxy.version
-    assert can.sets_servers and can.adds_servers and can.deletes_servers
+    assert can.can("set server") and can.can("add server") and can.can("del server")
     assert can.can("wait") == (can.version >= (3, 0))
     assert (can.server_keywords is not None) == (can.version >= (3, 2))
     assert can.takes_server_keyword("slowstart")
@@ -26,15 +26,11 @@ def test_a_socket_that_may_only_look(haproxy: HAProxy) -> None:
     runtime = Runtime()
     assert asyncio.run(runtime.connect(None, [str(haproxy.stats)], 60, 0.05))
     assert runtime.capabilities.level == "user" and runtime.capabilities.version == haproxy.version
-    assert not runtime.capabilities.sets_servers and not runtime.capabilities.adds_servers
+    assert not runtime.capabilities.can("set server") and not runtime.capabilities.can("add server")
 
 
 def test_before_there_is_a_worker() -> None:
-    assert not Capabilities().adds_servers and not Capabilities().sets_servers
-
-
-def test_before_dynamic_servers_were_stable() -> None:
-    assert not Capabilities((2, 4), frozenset({"add server", "del server"}), "admin").adds_servers
+    assert not Capabilities().can("add server") and not Capabilities().can("set server")
 
 
 def test_keywords() -> None:

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
+from haproxy_native.errors import BadValue, RuntimeRefused
 from haproxy_native.runtime import lists
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.commands import apply_steps
-from haproxy_native.runtime.lists import CHUNK, AddEntry, ClearMap, DeleteEntries, MapEntry, ReplaceMap, SetEntry, payloads
+from haproxy_native.runtime.lists import CHUNK, MapEntry, add_entry, clear_map, delete_entries, payloads, replace_map, set_entry
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 
@@ -50,18 +49,18 @@ def doing(haproxy: HAProxy, work) -> None:
 
 def test_every_sign_comes_through(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, name: str, *_: str) -> None:
-        await ReplaceMap(name, lambda: ODD).apply(runtime)
+        await replace_map(name, lambda: ODD).apply(runtime)
         assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [(each.key, each.value) for each in ODD]
         for each in ODD:
             assert await lists.find_entry(runtime, name, each.key) == each
-        await ClearMap(name).apply(runtime)
+        await clear_map(name).apply(runtime)
         assert await lists.read_map(runtime, name) == []
         for each in ODD:
-            await AddEntry(name, each.key, each.value[::-1]).apply(runtime)
-            await SetEntry(name, each.key, each.value).apply(runtime)
+            await add_entry(name, each.key, each.value[::-1]).apply(runtime)
+            await set_entry(name, each.key, each.value).apply(runtime)
         assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [(each.key, each.value) for each in ODD]
         for each in ODD[1:]:
-            await DeleteEntries(name, each.key).apply(runtime)
+            await delete_entries(name, each.key).apply(runtime)
         assert [each.key for each in await lists.read_map(runtime, name)] == ["plain"]
 
     doing(loaded, work)
@@ -69,8 +68,8 @@ def test_every_sign_comes_through(loaded: HAProxy) -> None:
 
 def test_a_key_goes_with_all_its_entries(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, name: str, *_: str) -> None:
-        await ReplaceMap(name, lambda: [MapEntry("a", "1"), MapEntry("b", "2"), MapEntry("a", "3"), MapEntry("a", "4")]).apply(runtime)
-        await DeleteEntries(name, "a").apply(runtime)
+        await replace_map(name, lambda: [MapEntry("a", "1"), MapEntry("b", "2"), MapEntry("a", "3"), MapEntry("a", "4")]).apply(runtime)
+        await delete_entries(name, "a").apply(runtime)
         assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [("b", "2")]
 
     doing(loaded, work)
@@ -79,7 +78,7 @@ def test_a_key_goes_with_all_its_entries(loaded: HAProxy) -> None:
 def test_many_entries_arrive_in_their_order(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, name: str, *_: str) -> None:
         many = [MapEntry(f"key{number:05}", "v" * (number % 40 + 1)) for number in range(3000)]
-        await ReplaceMap(name, lambda: many).apply(runtime)
+        await replace_map(name, lambda: many).apply(runtime)
         assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [(each.key, each.value) for each in many]
 
     doing(loaded, work)
@@ -90,16 +89,16 @@ def test_what_is_refused_changes_nothing(loaded: HAProxy) -> None:
         before = await lists.read_map(runtime, name)
         many = [MapEntry(f"10.0.{number // 250}.{number % 250}", "x") for number in range(1000)]
         for step in (
-            ReplaceMap(name, lambda: [*many, MapEntry("nonsense", "x")]),
-            AddEntry(name, "nonsense", "x"),
-            SetEntry(name, "9.9.9.9", "x"),
+            replace_map(name, lambda: [*many, MapEntry("nonsense", "x")]),
+            add_entry(name, "nonsense", "x"),
+            set_entry(name, "9.9.9.9", "x"),
         ):
             with pytest.raises(RuntimeRefused):
                 await step.apply(runtime)
             assert await lists.read_map(runtime, name) == before
         with pytest.raises(RuntimeRefused, match="Key not found"):
-            await DeleteEntries(name, "9.9.9.9").apply(runtime)
-        for step in (ReplaceMap("none.map", lambda: many), ClearMap("none.map"), AddEntry("none.map", "a", "b")):
+            await delete_entries(name, "9.9.9.9").apply(runtime)
+        for step in (replace_map("none.map", lambda: many), clear_map("none.map"), add_entry("none.map", "a", "b")):
             with pytest.raises(RuntimeRefused, match="Unknown map identifier"):
                 await step.apply(runtime)
         with pytest.raises(RuntimeRefused, match="Unknown map identifier"):
@@ -119,19 +118,6 @@ def test_which_there_are(loaded: HAProxy) -> None:
     doing(loaded, work)
 
 
-def test_steps_that_were_carried_out_are_taken_back(loaded: HAProxy) -> None:
-    async def work(runtime: Runtime, name: str, *_: str) -> None:
-        await ReplaceMap(name, lambda: [MapEntry("a", "x")]).apply(runtime)
-        refused = DeleteEntries(name, "none")
-        with pytest.raises(RuntimeRefused):
-            await apply_steps(runtime, [AddEntry(name, "b", "y"), SetEntry(name, "a", "z", "x"), refused])
-        assert [(each.key, each.value) for each in await lists.read_map(runtime, name)] == [("a", "x")]
-        with pytest.raises(RuntimeAbsent, match="could not be reverted: the former entries"):
-            await apply_steps(runtime, [ClearMap(name), refused])
-
-    doing(loaded, work)
-
-
 def test_payloads_hold_every_entry_once() -> None:
     many = [MapEntry(str(number), "v" * size) for number, size in enumerate((1, CHUNK, 1, CHUNK - 4, CHUNK // 2, CHUNK // 2, 2))]
     pieces = list(payloads(many))
@@ -147,9 +133,9 @@ def test_what_cannot_be_a_line_of_a_payload(key: str, value: str) -> None:
 
 
 def test_what_is_said(tmp_path: Path) -> None:
-    assert ReplaceMap("/x y", list).texts == [r"prepare map /x\ y", r"add map @<version> /x\ y <<", r"commit map @<version> /x\ y"]
-    assert AddEntry("/x", "a", "").texts == ["add map /x a "]
-    assert (SetEntry("/x", "a", "b").texts, DeleteEntries("/x", "a").texts, ClearMap("/x").texts) == (
+    assert replace_map("/x y", list).texts == [r"prepare map /x\ y", r"add map @<version> /x\ y <<", r"commit map @<version> /x\ y"]
+    assert add_entry("/x", "a", "").texts == ["add map /x a "]
+    assert (set_entry("/x", "a", "b").texts, delete_entries("/x", "a").texts, clear_map("/x").texts) == (
         ["set map /x a b"],
         ["del map /x a"],
         ["clear map /x"],

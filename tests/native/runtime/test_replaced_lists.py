@@ -11,7 +11,7 @@ import pytest
 from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime import lists
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.lists import MapEntry, ReplaceMap
+from haproxy_native.runtime.lists import MapEntry, replace_map
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 
@@ -60,7 +60,7 @@ def test_many_patterns_take_little_time(loaded: HAProxy) -> None:
         name, wanted = file(loaded, "paths.acl"), [f"/some path/{number:06}; #{number}" for number in range(MANY)]
         connections = await total(runtime)
         began = time.monotonic()
-        await lists.ReplacePatterns(name, wanted).apply(runtime)
+        await lists.replace_patterns(name, lambda: wanted).apply(runtime)
         print(f"{MANY} patterns in {time.monotonic() - began:.2f} s")
         assert await total(runtime) - connections < MANY / 20
         assert sorted(await patterns(runtime, name)) == sorted(wanted)
@@ -79,17 +79,17 @@ def test_a_list_that_is_refused_in_the_middle_is_left_as_it_was(loaded: HAProxy)
         nets, table = file(loaded, "nets.acl"), file(loaded, "a.map")
         good = [f"10.0.{number // 250}.{number % 250}" for number in range(1000)]
         with pytest.raises(RuntimeRefused):
-            await lists.ReplacePatterns(nets, [*good, "nonsense", *good]).apply(runtime)
+            await lists.replace_patterns(nets, lambda: [*good, "nonsense", *good]).apply(runtime)
         with pytest.raises(BadValue):
-            await lists.ReplacePatterns(nets, [*good, "10.0.0.1\n"]).apply(runtime)
+            await lists.replace_patterns(nets, lambda: [*good, "10.0.0.1\n"]).apply(runtime)
         assert await patterns(runtime, nets) == ["192.0.2.0/24"]
         with pytest.raises(BadValue):
-            await ReplaceMap(table, lambda: [*(MapEntry(each, "x") for each in good), MapEntry("a", "b\nc")]).apply(runtime)
+            await replace_map(table, lambda: [*(MapEntry(each, "x") for each in good), MapEntry("a", "b\nc")]).apply(runtime)
         assert [(each.key, each.value) for each in await lists.read_map(runtime, table)] == [("former", "x")]
         # Nothing of what was refused is left over for the next one.
-        await lists.ReplacePatterns(nets, ["192.0.2.1"]).apply(runtime)
+        await lists.replace_patterns(nets, lambda: ["192.0.2.1"]).apply(runtime)
         assert await patterns(runtime, nets) == ["192.0.2.1"]
-        await lists.ReplacePatterns(nets, ["192.0.2.0/24"]).apply(runtime)
+        await lists.replace_patterns(nets, lambda: ["192.0.2.0/24"]).apply(runtime)
 
     doing(loaded, work)
 
@@ -104,7 +104,7 @@ def test_a_worker_that_is_replaced_meanwhile(loaded: HAProxy, *, others: bool) -
     async def work(runtime: Runtime) -> None:
         name, before = file(loaded, "nets.acl"), loaded.worker_pid()
 
-        async def fill(begin: str) -> None:
+        async def fill(runtime: Runtime, begin: str) -> None:
             os.kill(loaded.pid, signal.SIGUSR2)
             async with asyncio.timeout(60):
                 while await runtime.worker_pid() == before:
@@ -119,9 +119,9 @@ def test_a_worker_that_is_replaced_meanwhile(loaded: HAProxy, *, others: bool) -
             await runtime.execute(f"{begin} 192.0.2.1")
 
         with pytest.raises(RuntimeAbsent, match="the worker was replaced before the new content was complete"):
-            await lists.replace_list(runtime, lists.ACL_COMMAND, name, fill)
+            await lists.replacing_step("{} acl {}", name, "", fill).apply(runtime)
         assert await patterns(runtime, name) == (["192.0.2.0/24", "192.0.2.1"] if others else ["192.0.2.0/24"])
-        await lists.ReplacePatterns(name, ["192.0.2.0/24"]).apply(runtime)
+        await lists.replace_patterns(name, lambda: ["192.0.2.0/24"]).apply(runtime)
 
     doing(loaded, work)
 
@@ -129,8 +129,8 @@ def test_a_worker_that_is_replaced_meanwhile(loaded: HAProxy, *, others: bool) -
 def test_through_the_master_alone(loaded: HAProxy) -> None:
     async def work(runtime: Runtime) -> None:
         name = file(loaded, "nets.acl")
-        await lists.ReplacePatterns(name, [f"10.1.0.{number}" for number in range(60)]).apply(runtime)
+        await lists.replace_patterns(name, lambda: [f"10.1.0.{number}" for number in range(60)]).apply(runtime)
         assert len(await patterns(runtime, name)) == 60
-        await lists.ReplacePatterns(name, ["192.0.2.0/24"]).apply(runtime)
+        await lists.replace_patterns(name, lambda: ["192.0.2.0/24"]).apply(runtime)
 
     doing(loaded, work, stats=False)

@@ -10,7 +10,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.list_store import MapStore
-from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.live_lists import stored_map
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import run, running_engine
 
@@ -63,7 +63,7 @@ class Beside:
             assert isinstance(store, MapStore)
             if fresh:
                 await put(engine, OWN)
-            await work(engine, LiveMap(engine.context, store, self.file, author=NOBODY))
+            await work(engine, stored_map(engine.context, store, self.file, NOBODY))
 
 
 async def put(engine: Engine, text: str, **how):

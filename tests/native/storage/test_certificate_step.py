@@ -8,7 +8,7 @@ import pytest
 from haproxy_native.errors import NeedsReload
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.responses import refusal_error
-from haproxy_native.storage.certificate_store import CertificateCheck, CertificateStep, needs_reload, read_key_file, read_with_key
+from haproxy_native.storage.certificate_store import certificate_check, certificate_step, needs_reload, read_key_file, read_with_key
 from tests.tls.pems import made
 
 ONE = made("a.example.com")
@@ -33,8 +33,8 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 def test_what_is_said_holds_no_content(tmp_path: Path) -> None:
     path = tmp_path / "a.pem"
     path.write_text(ONE.pem)
-    assert CertificateStep(path, [str(path), "@site/a"]).texts == [f"set ssl cert {path}", "set ssl cert @site/a"]
-    assert CertificateStep(path, [], ["/dir"]).texts == [f"new ssl cert {path}", f"add ssl crt-list /dir {path}"]
+    assert certificate_step(path, [str(path), "@site/a"]).texts == [f"set ssl cert {path}", "set ssl cert @site/a"]
+    assert certificate_step(path, [], ["/dir"]).texts == [f"new ssl cert {path}", f"add ssl crt-list /dir {path}"]
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,7 @@ def test_refusals_of_the_file(said: str) -> None:
     assert not needs_reload(refusal_error(said, "set ssl cert a"))
 
 
-def test_nothing_is_taken_back(tmp_path: Path) -> None:
-    with pytest.raises(NeedsReload):
-        asyncio.run(CertificateStep(tmp_path / "a.pem", []).undo(Runtime()))
-    asyncio.run(CertificateCheck(tmp_path / "a.pem", []).undo(Runtime()))
-
-
 def test_looking_is_only_looking(tmp_path: Path) -> None:
-    assert CertificateCheck(tmp_path / "a.pem", ["/a.pem"]).texts == ["show ssl cert /a.pem"]
+    assert certificate_check(tmp_path / "a.pem", ["/a.pem"]).texts == ["show ssl cert /a.pem"]
     with pytest.raises(NeedsReload, match="no CERTIFICATE block"):
-        asyncio.run(CertificateCheck(tmp_path / "a.pem", ["/a.pem"]).apply(Runtime()))
+        asyncio.run(certificate_check(tmp_path / "a.pem", ["/a.pem"]).apply(Runtime()))

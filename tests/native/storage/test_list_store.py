@@ -1,6 +1,7 @@
 """How a list gets what its file holds: live, or by a reload and why."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def test_plans(tmp_path: Path, name: str, word: str) -> None:
         directories = {each: Directory(tmp_path / each, f"{each}_dir") for each in CONTENT}
         async with running_engine(tmp_path, haproxy, directories=directories) as engine:
             store = engine.stores[name]
-            assert isinstance(store, ListStore) and store.word == word
+            assert isinstance(store, ListStore) and store.format.word == word
 
             async def planned(file: Path, content: Path | None) -> tuple[int, list[str], bool]:
                 plan = await store.plan(engine.context, file, content)
@@ -48,7 +49,7 @@ def test_plans(tmp_path: Path, name: str, word: str) -> None:
             assert await planned(path, new) == (1, [], True)
             assert await planned(path, None) == (0, [f"HAProxy still has {path.name} loaded"], True)
             assert await planned(path.with_name("other"), new) == (0, [], False)
-            store.largest = 3
+            store.format = replace(store.format, largest=3)
             assert await planned(path, new) == (0, [f"{new.stat().st_size} bytes are loaded faster by a reload than by commands"], True)
             await asyncio.to_thread(haproxy.stop)
             steps, reasons, used = await planned(path, new)

@@ -1,8 +1,7 @@
 """What a file gets that follows the process, whatever it holds."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,41 +10,47 @@ import pytest
 
 from haproxy_native.commit.change import Outcome
 from haproxy_native.disk.directories import Directory
-from haproxy_native.errors import NotFound, RuntimeAbsent
+from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.request_context import NOBODY
-from haproxy_native.storage.live_maps import LiveFile, check_live
+from haproxy_native.storage.list_store import PATTERNS, ListFormat
+from haproxy_native.storage.live_lists import LiveList, check_live
 from haproxy_native.storage.stores import GeneralStore
 
 
+async def entries(runtime: Any, name: str) -> list[str]:
+    return ["a", "b"]
+
+
+# A file of words on one line each; the process has `a b`.
+WORDS = replace(PATTERNS, read=entries)
+
+
 @dataclass(frozen=True)
-class Words(LiveFile[str]):
-    """A file of words on one line; the process has `there`."""
+class Words(LiveList[str]):
+    @property
+    def format(self) -> ListFormat[str]:
+        return WORDS
 
-    there: Sequence[str] = ()
 
-    async def entries(self) -> list[str]:
-        return list(self.there)
-
-    def parse(self, text: str) -> list[str]:
-        return text.split()
-
-    def edited(self, text: str, entries: Sequence[str]) -> str:
-        return " ".join(entries)
+def words(site: Any, directory: Path) -> Words:
+    store = GeneralStore("general", Directory(directory, "general_storage_dir"), directory.parent / "state")
+    return Words(site, "words", "acl/words", NOBODY, store, directory / "words")
 
 
 def edited(directory: Path, waiting: bool, *, whole: bool) -> str:
     """The file's next text when the process has `a b`, the file `a x`, and `c` is added."""
+    directory = directory / "files"
+    directory.mkdir(exist_ok=True)
     path = directory / "words"
-    path.write_text("a x")
-    site: Any = SimpleNamespace(ledger=SimpleNamespace(entries={str(path): None} if waiting else {}))
-    words = Words(site, GeneralStore("general", Directory(directory, "general_storage_dir"), directory / "state"), path, NOBODY, ["a", "b"])
-    drafted = asyncio.run(words.drafted([], lambda before: [*before, "c"], whole=whole))
+    path.write_text("a\nx\n")
+    site: Any = SimpleNamespace(runtime=None, ledger=SimpleNamespace(entries={str(path): None} if waiting else {}))
+    drafted = asyncio.run(words(site, directory).drafted([], lambda before: [*before, "c"], whole=whole))
     draft = drafted.drafts[path]
     assert draft is not None
     assert bool(drafted.partial) is not whole
     try:
-        return draft.path.read_text()
+        return " ".join(draft.path.read_text().split())
     finally:
         draft.discard()
 
@@ -59,24 +64,7 @@ def test_what_the_process_has_yet_to_read_stays(tmp_path: Path) -> None:
     assert edited(tmp_path, waiting=True, whole=True) == "a b c"
 
 
-def test_a_file_that_is_gone(tmp_path: Path) -> None:
-    site: Any = None
-    with pytest.raises(NotFound, match="file none doesn't exist in dir"):
-        Words(site, GeneralStore("general", Directory(tmp_path, "general_storage_dir"), tmp_path), tmp_path / "none", author=NOBODY).text()
-
-
 def test_a_change_that_is_not_live_is_told() -> None:
     check_live(Outcome(1, None, live=True))
     with pytest.raises(RuntimeAbsent, match="it is unknown; the file has the change, and reload 7 loads it"):
         check_live(Outcome(1, "7", live=False, reasons=[Reason("", 0, "", "it is unknown")]))
-
-
-def test_a_link_that_leads_out_of_the_directory(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("a")
-    (tmp_path / "words").mkdir()
-    path = tmp_path / "words" / "words"
-    path.symlink_to("../secret")
-    site: Any = SimpleNamespace(ledger=SimpleNamespace(entries={}))
-    store = GeneralStore("general", Directory(path.parent, "general_storage_dir"), tmp_path / "state")
-    with pytest.raises(NotFound, match="file words doesn't exist"):
-        Words(site, store, path, author=NOBODY).text()

@@ -8,8 +8,9 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, RefusedAtRuntime, RuntimeAbsent
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.lists import AddEntry, MapEntry
-from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.runtime.commands import Step
+from haproxy_native.runtime.lists import MapEntry, add_entry
+from haproxy_native.storage.live_lists import LiveMap
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 
@@ -114,18 +115,20 @@ def test_what_waits_to_be_read_is_not_written_over(maps: Beside) -> None:
     maps.with_engine(work)
 
 
-class CutOff(AddEntry):
+def cut_off(step: Step) -> Step:
     """Carried out, but nobody hears of it."""
 
-    async def apply(self, runtime: Runtime) -> None:
-        await super().apply(runtime)
+    async def apply(runtime: Runtime) -> None:
+        await step.apply(runtime)
         raise RuntimeAbsent("cut off", sent=True)
+
+    return Step(step.texts, apply)
 
 
 def test_what_nobody_knows_is_not_called_done(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
         with pytest.raises(RuntimeAbsent, match="cut off; the file has the change, and reload .* loads it"):
-            await live._change(CutOff(live.name, "/three", "3"), lambda before: [*before, MapEntry("/three", "3")], True)
+            await live.change(cut_off(add_entry(live.name, "/three", "3")), lambda before: [*before, MapEntry("/three", "3")], sync=True)
         assert (maps.file.read_text(), engine.context.ledger.waits) == (OWN + "/three 3\n", True)
         assert (await reload(engine)).status == "succeeded"
         assert maps.shown() == ["one 1", "two two words", "/three 3"]
@@ -150,7 +153,7 @@ def test_a_removed_file(maps: Beside) -> None:
         assert (maps.file.exists(), maps.shown()) == (False, [])
         with pytest.raises(Missing):
             await live.remove()
-        upload = live.store.upload_new("hosts.map", author=NOBODY)
+        upload = engine.stores["maps"].upload_new("hosts.map", author=NOBODY)
         await upload.append(b"new 1\n")
         assert (await upload.commit(engine.context, reload=Reload.LATER)).live
         assert maps.shown() == ["new 1"]

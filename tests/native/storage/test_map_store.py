@@ -10,7 +10,7 @@ from haproxy_native.errors import NotFound, RefusedAtRuntime
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.lists import LONGEST_ENTRY
 from haproxy_native.storage.list_store import MapStore
-from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.live_lists import LiveMap
 from tests.native.engines import push, reload
 from tests.native.storage.live import Beside, put
 

@@ -4,12 +4,14 @@ import asyncio
 
 from haproxy_native.commit.change import Reload
 from haproxy_native.engine import Engine
-from haproxy_native.storage.live_maps import LiveMap, MapSync
+from haproxy_native.storage.list_store import MapStore
+from haproxy_native.storage.live_lists import LiveMap, MapSync
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 
 
 def sync(engine: Engine, live: LiveMap, seconds: float = 0.01) -> MapSync:
+    assert isinstance(live.store, MapStore)
     return MapSync(engine.context, live.store, seconds)
 
 

@@ -5,22 +5,20 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.editing.file_references import FileReference
-from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.storage.certificate_store import LoadedCertificate, plan_certificate
-from haproxy_native.storage.crt_list_store import CrtListStep, plan_crt_list
-from haproxy_native.storage.store import plan_reload
+from haproxy_native.storage.certificate_store import LoadedCertificate, certificate_way
+from haproxy_native.storage.store import RuntimeWay, file_plan
 
 LINE = FileReference("frontend f", 3, "errorfile", "errorfile 503 x")
 
 
 def test_a_reload_where_the_running_configuration_refers_to_it() -> None:
-    plan = plan_reload([LINE], [LINE], "why")
+    plan = file_plan(RuntimeWay(obstacle="why"), [LINE], [LINE])
     assert (plan.used, plan.awaited) == (True, True)
     assert [(each.section, each.line, each.keyword, each.why) for each in plan.reasons] == [("frontend f", 3, "errorfile", "why")]
 
 
 def test_nothing_where_nobody_does() -> None:
-    plan = plan_reload([], [LINE], "why")
+    plan = file_plan(RuntimeWay(obstacle="why"), [], [LINE])
     assert (plan.used, plan.awaited, plan.reasons) == (False, True, [])
 
 
@@ -28,9 +26,14 @@ PATH = Path("/ssl/a.pem")
 CERTIFICATES = [
     (LoadedCertificate(), [], [], ([], [], False, False)),
     (LoadedCertificate(["/ssl/a.pem"]), [], [], ([], [], False, False)),
-    (LoadedCertificate(["/ssl/a.pem"], is_used=True), [LINE], [LINE], ([(["/ssl/a.pem"], [])], [], True, True)),
-    (LoadedCertificate(["/ssl/a.pem"], is_used=True), [], [], ([(["/ssl/a.pem"], [])], [], True, False)),
-    (LoadedCertificate(directories=["/ssl"]), [LINE], [LINE], ([([], ["/ssl"])], [], True, True)),
+    (LoadedCertificate(["/ssl/a.pem"], is_used=True), [LINE], [LINE], ([["set ssl cert /ssl/a.pem"]], [], True, True)),
+    (LoadedCertificate(["/ssl/a.pem"], is_used=True), [], [], ([["set ssl cert /ssl/a.pem"]], [], True, False)),
+    (
+        LoadedCertificate(directories=["/ssl"]),
+        [LINE],
+        [LINE],
+        ([["new ssl cert /ssl/a.pem", "add ssl crt-list /ssl /ssl/a.pem"]], [], True, True),
+    ),
     (LoadedCertificate(), [LINE], [LINE], ([], ["HAProxy has not loaded a.pem, though its configuration refers to it"], True, True)),
     (LoadedCertificate(), [], [LINE], ([], [], False, True)),
     (
@@ -47,16 +50,15 @@ CERTIFICATES = [
 def test_certificates(
     loaded: LoadedCertificate, used: list[FileReference], wanted: list[FileReference], expected: tuple[object, ...]
 ) -> None:
-    plan = plan_certificate(PATH, loaded, used, wanted)
-    steps = [(list(step.names), list(step.directories)) for step in plan.steps]
-    assert (steps, [each.why for each in plan.reasons], plan.used, plan.awaited) == expected
+    plan = file_plan(certificate_way(PATH, loaded), used, wanted)
+    assert ([step.texts for step in plan.steps], [each.why for each in plan.reasons], plan.used, plan.awaited) == expected
 
 
-def test_lists() -> None:
-    step = CrtListStep(PATH, "/ssl/l.txt", "")
-    assert plan_crt_list([step], "", [LINE], [LINE]) == FilePlan([step], (), True, True)
-    assert [each.why for each in plan_crt_list([step], "why", [], []).reasons] == ["why"]
-    assert [each.why for each in plan_crt_list([], "", [LINE], []).reasons] == [
-        "HAProxy has not loaded the list, though its configuration refers to it"
-    ]
-    assert not plan_crt_list([], "why", [], []).used
+def test_a_file_that_is_loaded_though_no_line_refers_to_it() -> None:
+    plan = file_plan(RuntimeWay(obstacle="why", is_loaded=True), [], [])
+    assert ([each.why for each in plan.reasons], plan.used) == (["why"], True)
+
+
+def test_lines_of_other_files() -> None:
+    plan = file_plan(RuntimeWay(obstacle="why", further_lines=[LINE]), [], [])
+    assert ([each.line for each in plan.reasons], plan.used, plan.awaited) == ([3], True, False)

@@ -6,7 +6,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound
 from haproxy_native.request_context import NOBODY
 from haproxy_native.storage.list_store import MapStore
-from haproxy_native.storage.live_maps import StagedMap
+from haproxy_native.storage.live_lists import LiveMap, stored_map
 from tests.haproxy.process import HAProxy
 from tests.native.commit import test_file_set
 from tests.native.commit.test_file_set import FILES, beside, held, shown
@@ -14,10 +14,10 @@ from tests.native.commit.test_file_set import FILES, beside, held, shown
 haproxy = test_file_set.haproxy
 
 
-def opened(engine: Engine, id_: str, name: str = "hosts.map") -> StagedMap:
+def opened(engine: Engine, id_: str, name: str = "hosts.map") -> LiveMap:
     store = engine.stores["maps"].within(engine.context.transactions, id_, author=NOBODY)
     assert isinstance(store, MapStore)
-    return StagedMap(engine.context, store, store.directory / name, author=NOBODY)
+    return stored_map(engine.context, store, store.directory / name, NOBODY)
 
 
 def test_entries_change_at_the_commit(haproxy: HAProxy) -> None:
@@ -35,7 +35,8 @@ def test_entries_change_at_the_commit(haproxy: HAProxy) -> None:
         with pytest.raises(NotFound):
             await entries.set("b", "4")
         with pytest.raises(NotFound):
-            await entries.existing("b")
+            await entries.delete("b")
+        assert await entries.entry("b") is None
         with pytest.raises(BadValue):
             await entries.add("a b", "4")
         for change in (entries.add("b", " lead"), entries.set("a", "trail ")):

@@ -50,6 +50,12 @@ def test_no_name_leaves_the_directory(store: Store, name: str) -> None:
         store.upload_existing(name, author=NOBODY)
 
 
+@pytest.mark.parametrize("name", ["none", "link"])
+def test_a_text_that_is_not_in_the_directory(store: Store, name: str) -> None:
+    with pytest.raises(Missing, match=f"file {name} doesn't exist in dir"):
+        store.text(store.directory / name)
+
+
 @pytest.mark.parametrize(("name", "error"), [("a.txt", Exists), ("link", Exists), ("", BadRequest), ("x" * 300, BadRequest)])
 def test_names_that_cannot_be_new(store: Store, name: str, error: type[Exception]) -> None:
     with pytest.raises(error):

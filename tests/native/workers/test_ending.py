@@ -37,7 +37,7 @@ def test_one_that_has_ended_meanwhile(haproxy: HAProxy, tmp_path: Path) -> None:
             works = {END_WORKER: WorkerEnding(Workers(engine)).work}
             async with Operations(Database(tmp_path / "operations"), works) as operations:
                 begun = operations.begin(END_WORKER, pid=1, started=5.0, sessions_below=None, after=None, author=NOBODY)
-                ended = await operations.ended(begun.id, 10)
+                ended = await operations.wait_until_ended(begun.id, 10)
                 assert (ended.status, ended.progress) == ("succeeded", {"sessions": 0, "connections": 0})
 
     run(story())

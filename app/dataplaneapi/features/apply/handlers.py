@@ -9,7 +9,7 @@ from typing import Any
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.conflicts import last_changes
-from dataplaneapi.api.conventions import present
+from dataplaneapi.api.conventions import without_unset
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
 from dataplaneapi.features.apply.declared import Declared, DeclaredCall, Sent, check_members, parse_body
@@ -176,7 +176,7 @@ def _plan_as_dict(call: Call, planned: Planned) -> dict[str, Any]:
         "owner": call.query.owner,
         "version": call.services.engine.version(),
         "created": [effect.object for effect in whole if effect.old is None],
-        "changed": [present(_mask_contents(effect.as_dict())) for effect in every if effect.member],
+        "changed": [without_unset(_mask_contents(effect.as_dict())) for effect in every if effect.member],
         "deleted": [effect.object for effect in whole if effect.new is None],
         "unchanged": list(planned.unchanged),
         "taken": [_conflict_as_dict(call.author, conflict, {}) for conflict in planned.overruled],
@@ -218,7 +218,7 @@ def _conflict_as_dict(author: Author, conflict: OwnershipConflict, location: Map
     may_read = reader(author)
     theirs, location = (conflict.theirs, location) if may_read is None or may_read(conflict.object) else (None, {})
     members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}
-    return present(_mask_contents({**members, "theirs": theirs, "mine": conflict.mine, **location}))
+    return without_unset(_mask_contents({**members, "theirs": theirs, "mine": conflict.mine, **location}))
 
 
 def _apply(call: Call) -> Apply:

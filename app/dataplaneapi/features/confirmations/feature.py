@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any
 
 from dataplaneapi.api.call import Call
-from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.conventions import timestamp, without_unset
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.feature import Feature, WriteOption
 from dataplaneapi.api.operations import Handler
@@ -42,7 +42,7 @@ class Confirm(WriteOption):
     async def serve(self, call: Call, next: Handler) -> Response:
         """Make the write and return its response. If the write has changed anything, headers name the confirmation and its deadline."""
         call.exchange.answer_within(ANSWER_SECONDS)
-        async with self._confirmations.opened(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
+        async with self._confirmations.open_confirmation(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
             response = await next(replace(call, author=author))
         if author.confirmation and (confirmation := self._confirmations.get(author.confirmation)).status == PENDING:
             location = call.services.bundle["components"]["parameters"]["confirm"]["x-location"].format(id=confirmation.id)
@@ -77,10 +77,10 @@ def as_dict(one: Confirmation) -> dict[str, Any]:
         "ended": None if one.ended is None else timestamp(one.ended),
         "error": f"{one.error}; {reverts}" if reverts else one.error,
         "standing": [str(entry) for entry in one.standing] or None,
-        "guard": one.guard and present(one.guard),
+        "guard": one.guard and without_unset(one.guard),
         "verdict": one.verdict and one.verdict | {"sections": (one.baseline or {}).get("sections", [])},
     }
-    return present(shown)
+    return without_unset(shown)
 
 
 class ConfirmationsFeature(Feature):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataplaneapi.api.call import Call, JsonCall
 from dataplaneapi.api.conventions import duration
 from dataplaneapi.api.responses import Response
-from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.api.runtime_call import use_runtime
 from dataplaneapi.features.drains.feature import DrainsFeature
 from dataplaneapi.handlers.sidecar.operations import started
 from haproxy_native.features.drains.drains import Drain
@@ -14,7 +14,7 @@ TIMEOUT = "5m"
 
 
 async def create(call: JsonCall) -> Response:
-    async with asking(call):
+    async with use_runtime(call):
         operations, targets = call.services.operations, call.body["targets"]
         return await started(
             call, await DrainsFeature.of(call.services).drains.begin(operations, targets, _drain_factory(call), author=call.author)
@@ -34,7 +34,7 @@ def _drain_factory(call: Call) -> Callable[[list[str]], Drain]:
 
 async def check_create(call: Call) -> None:
     """Raise the error with which the server would refuse the drain."""
-    async with asking(call):
+    async with use_runtime(call):
         operations, targets = call.services.operations, call.body["targets"]
         await DrainsFeature.of(call.services).drains.check(operations, targets, _drain_factory(call), author=call.author)
 

@@ -5,7 +5,7 @@ from typing import Any
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.responses import Response, json_response
-from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.api.runtime_call import use_runtime
 from dataplaneapi.features.drains.feature import DrainsFeature
 from dataplaneapi.handlers.sidecar.operations import started
 from haproxy_native.workers.workers import WorkerProcess
@@ -15,7 +15,7 @@ UNKNOWN = "unknown"
 
 async def read_list(call: ReadCall) -> Response:
     workers = call.services.workers
-    async with asking(call, seconds=None):
+    async with use_runtime(call, seconds=None):
         shown = [as_dict(worker) for worker in await workers.all()]
     if note := workers.note:
         shown[0]["note"] = note

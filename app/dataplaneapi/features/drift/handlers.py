@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.api.call import ReadCall
-from dataplaneapi.api.conventions import present
+from dataplaneapi.api.conventions import without_unset
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.features.drift.feature import DriftFeature
 from haproxy_native.editing.secrets import masked_member
@@ -23,7 +23,7 @@ async def read(call: ReadCall) -> Response:
         "differences": differences,
         "notes": list(drift.notes),
     }
-    return json_response(200, present(answer))
+    return json_response(200, without_unset(answer))
 
 
 def as_dict(difference: Difference) -> dict[str, Any]:
@@ -31,4 +31,4 @@ def as_dict(difference: Difference) -> dict[str, Any]:
     shown = {"object": difference.object, "member": difference.member, "cause": difference.cause}
     values = [masked_member(value, difference.object, difference.member) for value in difference.values]
     shown |= dict(zip(difference.between, values, strict=True))
-    return present(shown)
+    return without_unset(shown)

@@ -84,7 +84,7 @@ async def _stream_parts(
     """
     services, sources = call.services, EventsFeature.of(call.services).sources
     deadline = asyncio.get_running_loop().time() + seconds
-    with subscription, services.streams.opened(call.author.caller, services.roles, subscription.close):
+    with subscription, services.streams.track(call.author.caller, services.roles, subscription.close):
         yield HEARTBEAT
         if is_lost or snapshot:
             state = await sources.current_state(subscription.wanted, zeros=call.query.zeros)

@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall
-from dataplaneapi.api.conventions import present
+from dataplaneapi.api.conventions import without_unset
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.features.explain.feature import ExplainFeature
@@ -38,7 +38,7 @@ async def _candidate(call: Call) -> Candidate:
 def _as_json(value: Any) -> Any:
     """Return a value as JSON, without absent members."""
     if is_dataclass(value):
-        return present({field.name: _as_json(getattr(value, field.name)) for field in fields(value)})
+        return without_unset({field.name: _as_json(getattr(value, field.name)) for field in fields(value)})
     if isinstance(value, Mapping):
         return dict(value)
     return [_as_json(element) for element in value] if isinstance(value, list | tuple) else value

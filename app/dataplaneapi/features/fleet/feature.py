@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from dataplaneapi.api.call import Call
-from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.conventions import timestamp, without_unset
 from dataplaneapi.api.feature import Feature, Gauge, WriteOption
 from dataplaneapi.api.operations import Handler
 from dataplaneapi.api.responses import HeaderName, Response
@@ -107,7 +107,7 @@ def _publish_fleet_event(events: Events, node: str, change: str, state: NodeStat
     head = head_as_dict(state.head) if state.head else {}
     shown = {name: head.get(name) for name in ("number", "id", "author", "message", "state", "gate", "reverts")}
     shown |= {"change": change, "node": node, "reason": state.held or None if is_about_node else head.get("reason")}
-    events.publish(Announced(FLEET, NODE if is_about_node else RELEASE, masked_object(present(shown), "fleet_event")))
+    events.publish(Announced(FLEET, NODE if is_about_node else RELEASE, masked_object(without_unset(shown), "fleet_event")))
 
 
 def release_as_dict(release: Release) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def release_as_dict(release: Release) -> dict[str, Any]:
         "reverts": release.reverts or None,
         "files": release.files.split(",") if release.files else None,
     }
-    return present(shown)
+    return without_unset(shown)
 
 
 def head_as_dict(head: Head) -> dict[str, Any]:
@@ -132,11 +132,11 @@ def head_as_dict(head: Head) -> dict[str, Any]:
         "gate": head.gate,
         "stages": [list(stage) for stage in head.stages],
         "settled": head.settled.number,
-        "guard": head.guard and present(dict(head.guard)),
+        "guard": head.guard and without_unset(dict(head.guard)),
         "bake": head.bake,
         "deadline": head.deadline,
         "force": head.force,
         "dry_run": head.dry_run,
         "reason": head.reason or None,
     }
-    return present(shown)
+    return without_unset(shown)

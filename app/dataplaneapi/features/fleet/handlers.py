@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.conventions import duration, present, timestamp
+from dataplaneapi.api.conventions import duration, timestamp, without_unset
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.features.fleet.feature import FleetFeature, head_as_dict, release_as_dict
@@ -42,7 +42,7 @@ async def read(call: ReadCall) -> Response:
         head, _ = await member.group.head()
         nodes = await _nodes(member)
         # The store may answer while this node takes no part, because another one has its name.
-        store = present({"up": True, "error": member.store_state.error or None, **await member.group.facts()})
+        store = without_unset({"up": True, "error": member.store_state.error or None, **await member.group.facts()})
     except Unusable as error:
         store = {"up": False, "error": str(error)}
     if store["up"] == (not member.store_state.error):
@@ -50,7 +50,7 @@ async def read(call: ReadCall) -> Response:
     head = head or member.node.state.head
     feature = FleetFeature.of(call.services)
     shown = {"group": feature.group, "node": member.name, "release": head and head_as_dict(head), "nodes": nodes, "store": store}
-    return json_response(200, present(shown))
+    return json_response(200, without_unset(shown))
 
 
 async def health(call: ReadCall) -> Response:
@@ -154,11 +154,11 @@ def _read_policy(body: Mapping[str, Any], defaults: Policy) -> Policy:
 def _policy_as_dict(policy: Policy) -> dict[str, Any]:
     shown = {
         "stages": [str(stage) for stage in policy.stages],
-        "guard": policy.guard and present(dict(policy.guard)),
+        "guard": policy.guard and without_unset(dict(policy.guard)),
         "bake": f"{policy.bake:g}s",
         "deadline": f"{policy.deadline:g}s",
     }
-    return present(shown)
+    return without_unset(shown)
 
 
 async def pause(call: JsonCall) -> Response:
@@ -222,4 +222,4 @@ def _own_report(member: FleetMember) -> dict[str, Any]:
 
 def _report_as_dict(name: str, report: dict[str, Any]) -> dict[str, Any]:
     shown = {"number": report["number"] or None, "phase": report["phase"], "reason": report["reason"], "bundle": report.get("bundle")}
-    return present({"name": name} | shown)
+    return without_unset({"name": name} | shown)

@@ -6,7 +6,7 @@ from typing import Any
 
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.conventions import moment, page, present, timestamp
+from dataplaneapi.api.conventions import moment, page, timestamp, without_unset
 from dataplaneapi.api.responses import RELOAD_ID, TEXT, Response, json_response
 from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.commit.change import Content
@@ -51,7 +51,7 @@ async def read(call: ReadCall) -> Response:
 
     await history.settled()
     shown, effects, contents = await history.ask(find)
-    shown["effects"] = await run_in_thread(lambda: [present(effect) for effect in masked_object(effects, "effect")])
+    shown["effects"] = await run_in_thread(lambda: [without_unset(effect) for effect in masked_object(effects, "effect")])
     return json_response(200, shown | {"diff": await reading.differences(contents)})
 
 
@@ -90,7 +90,7 @@ async def read_blame(call: ReadCall) -> Response:
         row: dict[str, Any] = {"line": line.number, "text": line.text}
         if entry := line.entry:
             row |= {"entry": str(entry.id), "time": timestamp(entry.time), "author": entry.author.name, "message": entry.author.message}
-        rows.append(present(row))
+        rows.append(without_unset(row))
     return json_response(200, rows)
 
 
@@ -113,10 +113,10 @@ def _entry_as_dict(journal: Journal, entry: Entry, may_read: MayRead | None) -> 
     """Return an entry as JSON. `may_read` returns whether the caller may read an object. None: the caller may read all objects."""
     author, reload = entry.author, journal.outcome_of(entry)
     # The reload that was to load the entry, and what became of this entry.
-    reload_as_dict = reload and present(
+    reload_as_dict = reload and without_unset(
         {"id": reload.id, "status": reload.status, "time": timestamp(reload.time), "outcome": reload.changes.get(entry.id)}
     )
-    return present(
+    return without_unset(
         {
             "id": str(entry.id),
             "parent": entry.parent and str(entry.parent),
@@ -165,7 +165,7 @@ def _current_outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
 
 def _refusal_as_dict(refusal: Refusal) -> dict[str, Any]:
     author = refusal.author
-    return present(
+    return without_unset(
         {
             "id": str(refusal.id),
             "time": timestamp(refusal.time),

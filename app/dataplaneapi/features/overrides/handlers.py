@@ -3,9 +3,9 @@
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.conventions import timestamp, without_unset
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.api.runtime_call import use_runtime
 from dataplaneapi.features.overrides.feature import OverridesFeature
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.features.overrides.ledger import Override
@@ -18,7 +18,7 @@ FROM_START, AFTER_START = "from_start", "after_start"
 
 async def read_list(call: ReadCall) -> Response:
     overrides = _overrides(call)
-    async with asking(call, seconds=None):
+    async with use_runtime(call, seconds=None):
         outside = await overrides.outside()
     rows = [
         {**as_dict(override, API), "in_new_worker": FROM_START if overrides.is_gapless(override) else AFTER_START}
@@ -28,7 +28,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    async with asking(call):
+    async with use_runtime(call):
         object_ = spelled("backend", call.path.parent_name, "server", call.path.name)
         await _overrides(call).delete(object_, call.author)
     return empty(204)
@@ -45,7 +45,7 @@ def as_dict(override: Override, source: str) -> dict[str, Any]:
         "since": timestamp(override.since) if override.since else None,
         "author": override.author,
     }
-    return present(shown)
+    return without_unset(shown)
 
 
 async def check_delete(call: Call) -> None:

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.conventions import present
+from dataplaneapi.api.conventions import without_unset
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
 from dataplaneapi.handlers.configuration.naming import naming_of, permit, uses
 from dataplaneapi.handlers.sidecar.plan import as_dict, file_plan, reason_as_dict
@@ -55,7 +55,7 @@ def _renaming_as_dict(renaming: Renaming) -> dict[str, Any]:
 
 
 def _rows(rows: Sequence[ReferenceRow]) -> list[dict[str, Any]]:
-    return [present(asdict(row)) for row in rows]
+    return [without_unset(asdict(row)) for row in rows]
 
 
 async def check_rename(call: Call) -> bool:

@@ -7,23 +7,23 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import asking
-from dataplaneapi.handlers.runtime.live_change import permit_change
-from haproxy_native.errors import Exists, NotFound, RefusedAtRuntime, RuntimeRefused
+from dataplaneapi.api.runtime_call import use_runtime
+from dataplaneapi.handlers.runtime.live_change import permit_change, raising_refusal
+from haproxy_native.errors import Exists, NotFound
 from haproxy_native.planning.touches import CREATE, DELETE
 from haproxy_native.runtime import lists
-from haproxy_native.storage.live_acls import LiveAcl, acl_path, find_acl
+from haproxy_native.storage.live_lists import LiveAcl, find_acl, find_live_acl
 
 
 async def read_list(call: ReadCall) -> Response:
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         return json_response(200, [_as_dict(acl) for acl in await lists.list_acls(runtime)])
 
 
 async def read(call: ReadCall) -> Response:
     id_ = call.path.id
     where = f"cannot retrieve ACL file for {id_}:"
-    async with asking(call, where):
+    async with use_runtime(call, where):
         acl = await find_acl(call.services.engine.context, call.services.engine.stores, id_)
     if acl is None:
         raise NotFound(f"{where} #{id_} not found")
@@ -33,8 +33,10 @@ async def read(call: ReadCall) -> Response:
 async def read_entries(call: ReadCall) -> Response:
     parent = call.path.parent_name
     where = f"cannot retrieve ACL files entries for {parent}:"
-    async with asking(call, where) as runtime:
-        entries = [{"id": reference, "value": pattern} for reference, pattern in await lists.read_acl(runtime, await _loaded_name(call))]
+    async with use_runtime(call, where) as runtime:
+        entries = [
+            {"id": reference, "value": pattern} for reference, pattern in await lists.read_acl(runtime, (await _find_live_acl(call)).name)
+        ]
     if not entries:
         # Clients detect an empty ACL by this response.
         raise NotFound(f"{where} not found")
@@ -45,8 +47,8 @@ async def read_entry(call: ReadCall) -> Response:
     """Return the entry whose reference or pattern equals the id in the path."""
     parent, entry = call.path.parent_name, call.path.id
     where = f"cannot retrieve ACL file entry for {parent}:"
-    async with asking(call, where) as runtime:
-        rows = await lists.read_acl(runtime, await _loaded_name(call))
+    async with use_runtime(call, where) as runtime:
+        rows = await lists.read_acl(runtime, (await _find_live_acl(call)).name)
     if (value := next((pattern for row in rows if entry in row for pattern in row[1:]), None)) is None:
         raise NotFound(f"{where} {entry} not found")
     return json_response(200, {"value": value})
@@ -81,30 +83,13 @@ async def replace_entries(call: JsonCall) -> Response:
 
 @asynccontextmanager
 async def _acl_to_change(call: Call, where: str) -> AsyncIterator[LiveAcl]:
-    async with asking(call, where):
-        try:
-            context, stores, name = call.services.engine.context, call.services.engine.stores, await _loaded_name(call)
-            acl = await find_acl(context, stores, call.path.parent_name)
-            path = acl_path(context, stores, acl) if acl and name == acl.file else ""
-            yield LiveAcl(context, stores, name, call.author, path)
-        except RefusedAtRuntime as error:
-            if isinstance(error.__cause__, RuntimeRefused):
-                raise error.__cause__ from None
-            raise
+    async with use_runtime(call, where):
+        with raising_refusal():
+            yield await _find_live_acl(call)
 
 
-async def _loaded_name(call: Call) -> str:
-    """Return the name by which HAProxy knows the ACL in the path: `#<id>` or its file.
-
-    If HAProxy has not loaded such an ACL, it will refuse the returned name.
-    """
-    parent: str = call.path.parent_name
-    if parent.isdecimal():
-        return f"#{parent}"
-    acl = await find_acl(call.services.engine.context, call.services.engine.stores, parent)
-    if acl is None:
-        return parent if "/" in parent else f"#{parent}"
-    return acl.file
+async def _find_live_acl(call: Call) -> LiveAcl:
+    return await find_live_acl(call.services.engine.context, call.services.engine.stores, call.path.parent_name, call.author)
 
 
 def _syncs_file(call: Call) -> bool:

@@ -2,7 +2,7 @@
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.api.runtime_call import use_runtime
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.acme.challenge import HEAD, parse_status
 from haproxy_native.editing.object_names import spelled
@@ -12,7 +12,7 @@ from haproxy_native.runtime.client import Runtime
 
 async def status(call: ReadCall) -> Response:
     failures = call.services.acme.solver.failures
-    async with asking(call, classed=False) as runtime:
+    async with use_runtime(call, classed=False) as runtime:
         rows = list(parse_status(await runtime.read_dump("acme status", HEAD)))
     return json_response(200, [row | ({"error": error} if (error := failures.get(row["certificate"])) else {}) for row in rows])
 

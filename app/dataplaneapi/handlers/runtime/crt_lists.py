@@ -3,7 +3,7 @@
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.api.runtime_call import use_runtime
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime import ssl_files
@@ -11,12 +11,12 @@ from haproxy_native.storage import crt_list
 
 
 async def read_all(call: ReadCall) -> Response:
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         return json_response(200, [{"file": name} for name in await ssl_files.list_crt_lists(runtime)])
 
 
 async def entries(call: ReadCall) -> Response:
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         rows = await ssl_files.read_crt_list(runtime, call.query.name)
     if not rows:
         raise ApiError(404, f"{runtime.address} not found")

@@ -10,7 +10,7 @@ from typing import Any
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
-from dataplaneapi.api.runtime_call import asking, read_long
+from dataplaneapi.api.runtime_call import read_long, use_runtime
 from haproxy_native.errors import BadValue, RuntimeFailure, RuntimeRefused, RuntimeUnconfigured
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
@@ -24,7 +24,7 @@ _BITS = {"frontend": 1, "backend": 2, "server": 4}
 async def info(call: ReadCall) -> Response:
     known = frozenset(_properties(call, "process_info_item"))
     try:
-        async with asking(call) as runtime:
+        async with use_runtime(call) as runtime:
             facts = answers.info(await runtime.read_dump("show info", "Name: "))
     except RuntimeUnconfigured:
         raise
@@ -50,7 +50,7 @@ async def stats(call: ReadCall) -> Response:
         is_selected if kind else None,
     )
     try:
-        async with asking(call, seconds=None) as runtime:
+        async with use_runtime(call, seconds=None) as runtime:
             # HAProxy filters the rows by kind and, for servers, if possible by the backend.
             if kind == "server" and parent:
                 # HAProxy selects the first proxy of that name. If that is a frontend, there are no rows, and all servers are read below.

@@ -6,7 +6,7 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.api.runtime_call import use_runtime
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.commit.change import MemberChange
 from haproxy_native.commit.servers_in_process import HEALTH, MEMBERS, change_server
@@ -26,7 +26,7 @@ DELETE_SECONDS = 1.0
 
 async def read_list(call: ReadCall) -> Response:
     backend = call.path.parent_name
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         try:
             servers = await runtime.servers(backend)
         except RuntimeMissing:
@@ -35,7 +35,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def read(call: ReadCall) -> Response:
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         return json_response(200, as_dict(call, await _server(runtime, call.path.parent_name, call.path.name)))
 
 
@@ -82,7 +82,8 @@ async def delete(call: JsonCall) -> Response:
         before = await _server(runtime, backend, name)
         await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=DELETE_SECONDS))
         _record_drift(call, f"{backend}/{name}", before, None)
-        call.services.engine.context.observers.deleted(before)
+        for observer in call.services.engine.context.observers:
+            observer.deleted(before)
 
     await change(call, _object(backend, name), work, classed=False)
     return empty(204)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.api.runtime_call import use_runtime
 from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.editing.object_names import spelled
@@ -56,7 +56,7 @@ async def crl_file(call: ReadCall) -> Response:
 
 
 async def _show_files(call: Call, kind: TlsFileKind, name: str = "", index: int | None = None) -> str:
-    async with asking(call) as runtime:
+    async with use_runtime(call) as runtime:
         return await ssl_files.show(runtime, kind, name, index)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.api.runtime_call import use_runtime
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, Missing, NotFound, RuntimeFailure, RuntimeRefused
@@ -25,13 +25,13 @@ _ABOUT = frozenset(["id", "key", "use"])
 
 
 async def read_list(call: ReadCall) -> Response:
-    async with asking(call, classed=False) as runtime:
+    async with use_runtime(call, classed=False) as runtime:
         return json_response(200, [_as_dict(call, table) for table in await _tables(runtime)])
 
 
 async def read(call: ReadCall) -> Response:
     name = call.path.name
-    async with asking(call, classed=False) as runtime:
+    async with use_runtime(call, classed=False) as runtime:
         table = await _table(runtime, name)
     if table is None:
         raise NotFound(f"Stick table {name} not found")
@@ -46,7 +46,7 @@ async def read_entries(call: ReadCall) -> Response:
         words = part.split()
         if words:
             filters += [argument(word) for word in [f"data.{words[0].removeprefix('data.')}", *words[1:]]]
-    async with asking(call, classed=False) as runtime:
+    async with use_runtime(call, classed=False) as runtime:
         selection = " ".join(filters)
         if key:
             table = await _table(runtime, name)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.conventions import timestamp, without_unset
 from dataplaneapi.api.described import DescribedCall, check_described_call
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.responses import Response, json_response
@@ -27,7 +27,7 @@ async def whoami(call: ReadCall) -> Response:
                 "reload": "any" if rule.reloads else "never",
                 "max_objects": rule.most,
             }
-            rules.append(present(members))
+            rules.append(without_unset(members))
         shown |= {"roles": list(author.rights.roles), "rules": rules}
     if token := author.caller.token:
         shown |= {"token": token.id, "creator": token.creator, "expires": timestamp(token.expires)}
@@ -41,7 +41,7 @@ async def check(call: JsonCall) -> Response:
     described = DescribedCall(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
     author = _author_to_check(call)
     try:
-        return json_response(200, present({"allowed": True, "reload": await check_described_call(call, described, author)}))
+        return json_response(200, without_unset({"allowed": True, "reload": await check_described_call(call, described, author)}))
     except (ApiError, NativeError) as error:
         refusal = response_to(error)
     return json_response(200, {"allowed": False, "code": refusal.status_code, "reason": refusal.value["message"]})

@@ -17,7 +17,7 @@ from typing import Any
 from dataplaneapi.api.access import answer_within_rights
 from dataplaneapi.api.call import Call, JsonCall
 from dataplaneapi.api.conflicts import merges
-from dataplaneapi.api.conventions import present
+from dataplaneapi.api.conventions import without_unset
 from dataplaneapi.api.described import DescribedCall
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.ignored import MEMBERS, PARAMETERS
@@ -204,7 +204,7 @@ def _result_rows(steps: list[BatchStep], answers: list[CallAnswer], *, is_live: 
         status = step.operation.in_effect if is_live else 202
         ignored = {name.decode(): value.decode() for name, value in answer.ignored if name in (PARAMETERS, MEMBERS)}
         body = json.loads(answer.body) if answer.body and status != 204 else None
-        rows.append(present({"status": status, "body": body, "headers": ignored or None}))
+        rows.append(without_unset({"status": status, "body": body, "headers": ignored or None}))
     return rows
 
 

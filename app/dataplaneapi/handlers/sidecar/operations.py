@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.conventions import page, present, timestamp
+from dataplaneapi.api.conventions import page, timestamp, without_unset
 from dataplaneapi.api.responses import LOCATION, Response, empty, json_response
 from haproxy_native.access.initiator import Initiator
 from haproxy_native.access.rights import Rights
@@ -22,7 +22,7 @@ async def list_all(call: ReadCall) -> Response:
 async def read(call: ReadCall) -> Response:
     seconds = call.query.wait or 0.0
     call.exchange.answer_within(seconds + ANSWER_SECONDS)
-    background = await call.services.operations.ended(call.path.id, seconds)
+    background = await call.services.operations.wait_until_ended(call.path.id, seconds)
     shown, author = as_dict(background), call.author
     if isinstance(author.rights, Rights) and not author.rights.may_read(spelled("operation", background.id)):
         # A caller that has started an operation may see what the operation works on.
@@ -54,4 +54,4 @@ def as_dict(background: BackgroundOperation) -> dict[str, Any]:
         "progress": background.progress,
         "error": background.error,
     }
-    return present(shown)
+    return without_unset(shown)

@@ -7,7 +7,7 @@ from typing import Any
 from dataplaneapi.api.access import readable_tests, reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conflicts import conflicts_of
-from dataplaneapi.api.conventions import present
+from dataplaneapi.api.conventions import without_unset
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall, file_operation, form_operations
@@ -96,7 +96,7 @@ def as_dict(author: Author, preview: Preview) -> dict[str, Any]:
         messages.append({"severity": members.pop("level"), **members})
     shown = {
         "diff": preview.diff,
-        "effects": [present(effect.as_dict()) for effect in preview.effects],
+        "effects": [without_unset(effect.as_dict()) for effect in preview.effects],
         "commands": list(preview.commands),
         "reload": preview.reloads,
         "reasons": [reason_as_dict(reason) for reason in preview.reasons],

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.conventions import duration, present, timestamp
+from dataplaneapi.api.conventions import duration, timestamp, without_unset
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.request_log import note_name
 from dataplaneapi.api.responses import Response, empty, json_response
@@ -112,7 +112,7 @@ def _is_own(call: Call, token: Token) -> bool:
 
 
 def _as_dict(call: Call, token: Token) -> dict[str, Any]:
-    return present(
+    return without_unset(
         {
             "id": token.id,
             "role": token.roles[0] if len(token.roles) == 1 else list(token.roles) or None,

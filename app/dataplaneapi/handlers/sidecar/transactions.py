@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from dataplaneapi.api.call import ReadCall
-from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.conventions import timestamp, without_unset
 from dataplaneapi.api.responses import Response, json_response
 from haproxy_native.commit.transaction_commit import objects_of
 from haproxy_native.errors import NoTransaction
@@ -26,5 +26,5 @@ async def read_list(call: ReadCall) -> Response:
             "used": timestamp(transaction.used) if transaction.used else None,
             "objects": objects,
         }
-        rows.append(present(row))
+        rows.append(without_unset(row))
     return json_response(200, rows)

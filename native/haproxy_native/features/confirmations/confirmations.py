@@ -120,14 +120,14 @@ class Confirmations(Observer):
         self._logged = ("", 0.0)
 
     async def __aenter__(self) -> Self:
-        self._context.observers.add(self)
+        self._context.observers.append(self)
         self._resume()
         self._background.begin(self._watch())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._context.observers.remove(self)
         await self._background.stop()
+        self._context.observers.remove(self)
 
     def _resume(self) -> None:
         """Start the deadline of a confirmation that was OPEN when the last process ended.
@@ -181,7 +181,7 @@ class Confirmations(Observer):
                 )
 
     @asynccontextmanager
-    async def opened(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
+    async def open_confirmation(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
         """Open a confirmation, and yield the author to make its changes with. Reloads of this author are not debounced.
 
         The deadline is `seconds` after the end of the body. If the body raises, its changes are rolled back at once. If the body changes

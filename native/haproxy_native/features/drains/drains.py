@@ -83,7 +83,7 @@ def backend_and_server(object_: str) -> tuple[str, str]:
     return backend, server
 
 
-def resolved(targets: Sequence[str], servers: Iterable[ServerStatistics]) -> list[str]:
+def resolve_targets(targets: Sequence[str], servers: Iterable[ServerStatistics]) -> list[str]:
     """Return the object names of the servers that targets match.
 
     A target has one of the forms `backend/shop/server/web1` and `shop/web1`, both possibly with `*`, or `*@10.0.0.7` for an address. Raises
@@ -349,7 +349,7 @@ class Drains:
         Raises Forbidden, NotFound, BadRequest, TooFewReady and RuntimeFailure.
         """
         servers = await run_in_thread(rows, await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
-        drain = make(resolved(targets, servers))
+        drain = make(resolve_targets(targets, servers))
         author.permit(*drain.touched)
         running = [operation for operation in operations.all() if operation.kind == DRAIN and operation.status == RUNNING]
         if error := shortage([*(Drain.of(operation.arguments) for operation in running), drain], servers):

@@ -32,7 +32,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.server_state import CHECKS, OPERATIONAL, admin_state
 from haproxy_native.runtime.socket import parse_address
 from haproxy_native.text.document import Document
-from haproxy_native.threads import lines_in_pieces, run_in_thread_if, unhurried
+from haproxy_native.threads import lines_in_pieces, run_in_thread_if, with_pauses
 
 log = logging.getLogger(__name__)
 CONNECT_SECONDS = 3.0
@@ -234,7 +234,7 @@ class ServerWatch:
         async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
             unseen, newer = set(self.known), set[str]()
-            async for rows in unhurried(map(rows_of, lines_in_pieces(text))):
+            async for rows in with_pauses(map(rows_of, lines_in_pieces(text))):
                 self._compare({key: row for key, row in rows.items() if key[0] not in newer}, ())
                 unseen.difference_update(rows)
                 due = [backend for backend in self._due_backends if backend is not None]

@@ -25,7 +25,7 @@ from haproxy_native.features.events.statistics_history import MEASURES, Statisti
 from haproxy_native.features.events.stream import COUNTED, STATS, EventStream
 from haproxy_native.runtime.dumps import STATISTICS_HEAD
 from haproxy_native.runtime.responses import row_cells
-from haproxy_native.threads import run_in_thread_if, unhurried
+from haproxy_native.threads import run_in_thread_if, with_pauses
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
@@ -244,7 +244,7 @@ class StatisticsWatch:
                 pieces = Statistics(answer).numbers(ring.kinds, list(MEASURES.values()))
                 # Each pause costs a wake-up, so few lines are parsed without pauses.
                 if len(answer) > LARGE:
-                    rows = [row async for piece in unhurried(pieces) for row in piece]
+                    rows = [row async for piece in with_pauses(pieces) for row in piece]
                 else:
                     rows = list(chain.from_iterable(pieces))
             except RuntimeFailure as error:
@@ -266,7 +266,7 @@ class StatisticsWatch:
     async def _publish_changes(self, statistics: Statistics) -> None:
         """Publish the counters that have changed since the last poll. Publish nothing after the first poll."""
         if self._known:
-            async for changed in unhurried(statistics.changed_since(self._known)):
+            async for changed in with_pauses(statistics.changed_since(self._known)):
                 for object_, row in changed.items():
                     self._stream.publish(STATS, object_, {"counters": row})
         self._known = statistics

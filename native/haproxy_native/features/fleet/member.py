@@ -84,18 +84,18 @@ class FleetMember(Observer):
 
     async def __aenter__(self) -> Self:
         await self.node.read_state()
-        self._engine.context.observers.add(self)
+        self._engine.context.observers.append(self)
         for work in (self._keep_present(), self._listen(), self._run()):
             self._works.begin(work)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._engine.context.observers.remove(self)
         await self._works.stop()
         if self._presence:
             with suppress(Unusable):
                 await self._presence.leave()
         await self.group.close()
+        self._engine.context.observers.remove(self)
 
     def admit(self, change: Change) -> None:
         """Raise StoreAway or FleetConflict for a client's change of the configuration while this node cannot release the change."""

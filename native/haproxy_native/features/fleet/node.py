@@ -140,7 +140,7 @@ class FleetNode:
                 return
             self._is_idle = await self._has_few_requests(head)
             guard = Guard(**head.guard) if head.guard else None
-            async with self._confirmations.opened(by, head.bake + head.deadline, guard) as confirming:
+            async with self._confirmations.open_confirmation(by, head.bake + head.deadline, guard) as confirming:
                 await self._become(BAKING, confirmation=confirming.confirmation)
                 await self._engine.commit(replace(change, author=confirming))
             self._bake_end = time.monotonic() + head.bake

@@ -55,7 +55,7 @@ from haproxy_native.features.overrides.ledger import (
     ended_overrides,
     name_in_process,
 )
-from haproxy_native.features.overrides.server_state_file import ServerStateFile, loaded_values, reads_states
+from haproxy_native.features.overrides.server_state_file import backends_with_health, loaded_values, reads_states, write_overrides
 from haproxy_native.planning import touches
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.observed import Claim, Claimed, Limits, ServerDifference, by_backend, server_differences
@@ -90,14 +90,15 @@ class Overrides(Observer):
         self._engine, self._editor = engine, editor
         self._changed = asyncio.Event()
         self._ledger = OverrideLedger(engine.database, self._changed.set)
-        self._state_file = ServerStateFile(editor)
+        # The object names of the servers that have lines in the server-state file.
+        self._in_file = frozenset[str]()
         # The document and the ledger's `changes` at the last write of the server-state file.
         self._written: tuple[Document, int] | None = None
         # Changes of the configuration that `reconcile` has not processed yet, each with its time. They may have ended overrides.
         self._unprocessed: list[tuple[float, Committed | Edited]] = []
         self._background = Background("setting overrides")
         engine.context.events.listen(self.on_event)
-        engine.context.observers.add(self)
+        engine.context.observers.append(self)
 
     async def __aenter__(self) -> Self:
         # Ends the overrides whose configured values were changed while this server did not run.
@@ -120,7 +121,7 @@ class Overrides(Observer):
 
     def is_gapless(self, override: Override) -> bool:
         """Return whether the server-state file has the override, so that the next worker starts with it."""
-        return override.member in (STATE, WEIGHT) and override.object in self._state_file.written
+        return override.member in (STATE, WEIGHT) and override.object in self._in_file
 
     async def outside(self) -> list[Override]:
         """Return the values that others have set in the worker in service, and that are lost when it ends. Raises RuntimeFailure."""
@@ -278,17 +279,17 @@ class Overrides(Observer):
         states: list[ServerState] = []
         with suppress(RuntimeFailure, TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                for backend in self._state_file.backends_with_health(document, self._ledger.all()):
+                for backend in backends_with_health(self._editor, document, self._ledger.all()):
                     with suppress(RuntimeRefused):
                         states += await self._engine.runtime.servers(backend)
-        await self._state_file.write(document, self._ledger.all(), states)
+        self._in_file = await write_overrides(self._editor, document, self._ledger.all(), states)
         self._written = None
 
     async def _write_file(self) -> None:
         """Write the server-state file if overrides or configuration have changed since the last write. Skips this during a reload."""
         document, changes = self._engine.document, self._ledger.changes
         if (document, changes) != self._written and self._engine.context.load is None:
-            await self._state_file.write(document, self._ledger.all(), [])
+            self._in_file = await write_overrides(self._editor, document, self._ledger.all())
             self._written = document, changes
 
     def on_event(self, event: Event) -> None:

@@ -50,28 +50,25 @@ _USUAL_WEIGHT = 1
 _HOST = re.compile(r"[\w.-]+")
 
 
-class ServerStateFile:
-    """The server-state file of one engine. `written` has the object names of the servers for which it has lines."""
+async def write_overrides(
+    editor: Editor, document: Document, overrides: Sequence[Override], states: Iterable[ServerState] = ()
+) -> frozenset[str]:
+    """Write the lines of these overrides into the file, and return the object names of the servers that have lines in it.
 
-    def __init__(self, editor: Editor) -> None:
-        self._editor = editor
-        self.written: frozenset[str] = frozenset()
+    `states` have the present health of servers. If the file has an unknown format or cannot be written, it stays as it is, and the result
+    is empty.
+    """
+    path, lines = state_file_path(editor, document), {}
+    if path and overrides:
+        lines = await run_in_thread(_override_lines, editor, document, overrides, list(states))
+    is_written = path is not None and await asyncio.to_thread(_write_lines, path, list(lines.values()))
+    return frozenset(lines) if is_written else frozenset()
 
-    async def write(self, document: Document, overrides: Sequence[Override], states: Iterable[ServerState] = ()) -> None:
-        """Write the lines of these overrides into the file. `states` have the present health of servers.
 
-        If the file has an unknown format or cannot be written, it stays as it is, and `written` is empty.
-        """
-        path, lines = state_file_path(self._editor, document), {}
-        if path and overrides:
-            lines = await run_in_thread(_override_lines, self._editor, document, overrides, list(states))
-        is_written = path is not None and await asyncio.to_thread(_write_lines, path, list(lines.values()))
-        self.written = frozenset(lines) if is_written else frozenset()
-
-    def backends_with_health(self, document: Document, overrides: Sequence[Override]) -> list[str]:
-        """Return the backends of overridden servers with health checks, whose lines need their present health."""
-        writable = _writable_servers(self._editor, document, overrides)
-        return list(dict.fromkeys(backend for backend, _, server, _ in writable if _is_checked(server)))
+def backends_with_health(editor: Editor, document: Document, overrides: Sequence[Override]) -> list[str]:
+    """Return the backends of overridden servers with health checks, whose lines need their present health."""
+    writable = _writable_servers(editor, document, overrides)
+    return list(dict.fromkeys(backend for backend, _, server, _ in writable if _is_checked(server)))
 
 
 def state_file_path(editor: Editor, document: Document) -> Path | None:

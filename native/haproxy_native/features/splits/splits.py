@@ -232,11 +232,8 @@ class Splits:
             upload, is_new = maps.upload_existing(path.name, author), False
         except Missing:
             upload, is_new = maps.upload_new(path.name, author), True
-        try:
-            await upload.append(list_files.format_split(split, assigned(new_shares, former)).encode())
-            return await upload.commit(self._engine.context), is_new
-        finally:
-            upload.discard()
+        text = list_files.format_split(split, assigned(new_shares, former))
+        return await upload.put(self._engine.context, text.encode()), is_new
 
     async def _remove(self, path: Path, author: Author) -> None:
         with suppress(Missing):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplaneapi.assembly import opened
+from dataplaneapi.assembly import open_application
 from dataplaneapi.features.events.feature import EventsFeature
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.listeners import open_all
@@ -92,7 +92,7 @@ def test_a_slow_reader_is_dropped_and_told_so_and_others_get_everything(tmp_path
     Path(given.config_file).write_text(CONFIGURATION)
 
     async def work() -> None:
-        async with opened(given) as app:
+        async with open_application(given) as app:
             (listener,) = open_all([Endpoint(host="127.0.0.1")])
             listener.socket.listen()
             server = ListenerServer(app, listener, 15.0)

@@ -57,7 +57,7 @@ def text(engine: Engine) -> str:
 def test_without_a_word_everything_goes_back(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, reported):
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
                 await put(engine, "a.http", b"one\n", made)
             assert confirmations.get(made.confirmation).status == PENDING and await confirmations.entries(made.confirmation) == [2, 1]
@@ -72,7 +72,7 @@ def test_without_a_word_everything_goes_back(tmp_path: Path) -> None:
 def test_what_is_confirmed_stays(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             await confirmations.extend(made.confirmation, SOON, ANN)
             assert (await confirmations.confirm(made.confirmation, ANN)).status == CONFIRMED
@@ -90,7 +90,7 @@ def test_what_is_confirmed_stays(tmp_path: Path) -> None:
 def test_at_once_and_later(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             await confirmations.extend(made.confirmation, SOON, ANN)
             await confirmations.extend(made.confirmation, 60, ANN)
@@ -104,14 +104,14 @@ def test_at_once_and_later(tmp_path: Path) -> None:
 def test_others_wait(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             for change in (engine.amend([ByFunction(adding("c"))], author=BOB), put(engine, "c.http", b"c\n", BOB)):
                 with pytest.raises(Unconfirmed) as raised:
                     await change
                 assert (raised.value.confirmation, raised.value.author) == ("1", "ann") and 50 < raised.value.seconds_left <= 60
             with pytest.raises(Unconfirmed):
-                async with confirmations.opened(BOB, 5):
+                async with confirmations.open_confirmation(BOB, 5):
                     raise AssertionError
             await engine.amend([ByFunction(adding("discovered"))], author=Author("consul"))
             await confirmations.roll_back(made.confirmation, ANN)
@@ -125,7 +125,7 @@ def test_a_hand_edit_stays(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 127.0.0.1:1 weight 1\n")
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 await engine.amend([ByFunction(substituting("weight 1", "weight 2"))], author=made)
             path = tmp_path / "haproxy.cfg"
             path.write_text(path.read_text() + "# by hand\n")
@@ -140,7 +140,7 @@ def test_a_collision_overwrites_nothing(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 127.0.0.1:1 weight 1\n")
         async with confirming(tmp_path) as (engine, confirmations, reported):
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 await engine.amend([ByFunction(substituting("weight 1", "weight 2"))], author=made)
             path = tmp_path / "haproxy.cfg"
             path.write_text(path.read_text().replace("weight 2", "weight 3"))
@@ -157,14 +157,14 @@ def test_a_change_that_fails_leaves_nothing_to_confirm(tmp_path: Path) -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
 
             async def fail() -> None:
-                async with confirmations.opened(ANN, 60) as made:
+                async with confirmations.open_confirmation(ANN, 60) as made:
                     await engine.amend([ByFunction(adding("b"))], author=made)
                     raise BadRequest("then it fails")
 
             with pytest.raises(BadRequest):
                 await fail()
             assert confirmations.get("1").status == VOID and "backend b" not in text(engine)
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 pass
             assert confirmations.get(made.confirmation).status == VOID
             await engine.amend([ByFunction(adding("c"))], author=ANN)
@@ -180,7 +180,7 @@ def test_without_the_history_no_confirmation_begins(tmp_path: Path) -> None:
             await confirmations._history.catch_up()
             await damage(engine.database)
             with pytest.raises(Unrecorded, match="move that directory away"):
-                async with confirmations.opened(ANN, 60) as made:
+                async with confirmations.open_confirmation(ANN, 60) as made:
                     await engine.amend([ByFunction(adding("b"))], author=made)
             assert not confirmations.all() and not reported and "backend b" not in text(engine)
 
@@ -190,7 +190,7 @@ def test_without_the_history_no_confirmation_begins(tmp_path: Path) -> None:
 def test_over_a_restart(tmp_path: Path) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             assert "backend b" in text(engine)
             await confirmations.extend(made.confirmation, SOON, ANN)
@@ -218,7 +218,7 @@ def test_a_kill_before_the_outcome_is_known(tmp_path: Path, monkeypatch: pytest.
 def test_a_disk_that_is_full_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             current, failures = engine.context.current, [WriteFailed("no space left")]
             prepare = current.prepare
@@ -265,7 +265,7 @@ def test_what_is_made_again_is_taken_back_a_few_times(
 
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, reported):
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
                 await engine.amend([ByFunction(adding("c"))], author=made)
             roll_back, tries = Reverter.roll_back, list[int]()
@@ -289,7 +289,7 @@ def test_what_is_made_again_is_taken_back_a_few_times(
 def test_a_reload_that_fails_is_tried_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         async with confirming(tmp_path) as (engine, confirmations, _):
-            async with confirmations.opened(ANN, 60) as made:
+            async with confirmations.open_confirmation(ANN, 60) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             tries = list[int]()
 
@@ -318,7 +318,7 @@ def test_nothing_ends_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                 return await roll_back(back, id_, author)
 
             monkeypatch.setattr(Reverter, "roll_back", fail)
-            async with confirmations.opened(ANN, 0.5) as made:
+            async with confirmations.open_confirmation(ANN, 0.5) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             assert (await over(confirmations, made.confirmation)).status == ROLLED_BACK and "backend b" not in text(engine)
             assert "a mistake of ours" in caplog.text and "no history; it is tried again every second" in caplog.text
@@ -339,11 +339,11 @@ def test_a_history_that_takes_nothing_for_a_while(tmp_path: Path, monkeypatch: p
         async with confirming(tmp_path) as (engine, confirmations, _):
             monkeypatch.setattr(Journal, "add", full)
             with pytest.raises(Unrecorded, match="disk is full"):
-                async with confirmations.opened(ANN, 60) as made:
+                async with confirmations.open_confirmation(ANN, 60) as made:
                     await engine.amend([ByFunction(adding("b"))], author=made)
             assert confirmations.get(made.confirmation).status == VOID and "backend b" not in text(engine)
             is_full.clear()
-            async with confirmations.opened(ANN, 0) as made:
+            async with confirmations.open_confirmation(ANN, 0) as made:
                 await engine.amend([ByFunction(adding("c"))], author=made)
             assert (await over(confirmations, made.confirmation)).status == ROLLED_BACK and "backend c" not in text(engine)
 
@@ -379,7 +379,7 @@ def test_who_may_confirm_it(tmp_path: Path) -> None:
             others = [replace(ANN, rights=none, group=group) for group in ("certificates", "claims", "tokens", "")]
             callers = [*((other, False) for other in [*others, replace(BOB, rights=none)]), (replace(BOB, rights=rule), True)]
             for by, may in (*callers, (replace(ANN, rights=none), True)):
-                async with confirmations.opened(ANN, 60) as made:
+                async with confirmations.open_confirmation(ANN, 60) as made:
                     await engine.amend([ByFunction(adding(f"b{confirmations.all()[0].id}"))], author=made)
                 if may:
                     assert (await confirmations.confirm(made.confirmation, by)).status == CONFIRMED
@@ -407,7 +407,7 @@ def test_a_thread_finds_what_a_guard_compares(tmp_path: Path, monkeypatch: pytes
 
     async def work() -> None:
         async with confirming(tmp_path, GuardWatch(statistics)) as (engine, confirmations, _):
-            async with confirmations.opened(ANN, 60, Guard(ready=True)) as made:
+            async with confirmations.open_confirmation(ANN, 60, Guard(ready=True)) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             start = confirmations.get(made.confirmation).baseline
             assert start and (start["sections"], start["ready"]) == (["b"], {"b": 2})
@@ -423,7 +423,7 @@ def test_a_verdict_without_a_baseline_says_why(tmp_path: Path, monkeypatch: pyte
     async def work() -> None:
         async with confirming(tmp_path, GuardWatch(statistics)) as (engine, confirmations, _):
             monkeypatch.setattr(Journal, "objects", fails)
-            async with confirmations.opened(ANN, 60, Guard(ready=True)) as made:
+            async with confirmations.open_confirmation(ANN, 60, Guard(ready=True)) as made:
                 await engine.amend([ByFunction(adding("b"))], author=made)
             async with asyncio.timeout(60):
                 while (verdict := confirmations.get(made.confirmation).verdict) is None:

@@ -24,7 +24,7 @@ def test_deleted_from_the_file_or_from_the_process(haproxy: HAProxy, tmp_path: P
 
                 async def done(target: str) -> None:
                     begun = await drains.begin(operations, [target], lambda servers: Drain(servers, timeout=20, then=DELETE), author=NOBODY)
-                    assert (await operations.ended(begun.id, 20)).status == "succeeded"
+                    assert (await operations.wait_until_ended(begun.id, 20)).status == "succeeded"
 
                 await engine.runtime.execute("add server app/added 127.0.0.1:9")
                 await done("app/added")

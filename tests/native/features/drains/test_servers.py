@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.errors import BadRequest, NotFound
-from haproxy_native.features.drains.drains import ServerStatistics, backend_and_server, resolved, rows
+from haproxy_native.features.drains.drains import ServerStatistics, backend_and_server, resolve_targets, rows
 
 STAT = """\
 # pxname,svname,scur,status,weight,addr,
@@ -43,13 +43,13 @@ def test_rows() -> None:
     ],
 )
 def test_targets(targets: list[str], meant: list[str]) -> None:
-    assert resolved(targets, ROWS) == meant
+    assert resolve_targets(targets, ROWS) == meant
 
 
 def test_no_targets() -> None:
     for missing in ("shop/web9", "*@10.0.0.9", "backend/shops/server/web1"):
         with pytest.raises(NotFound):
-            resolved([WEB1, missing], ROWS)
+            resolve_targets([WEB1, missing], ROWS)
     for wrong in ("shop", "frontend/web/server/a", "a/b/c"):
         with pytest.raises(BadRequest):
-            resolved([wrong], ROWS)
+            resolve_targets([wrong], ROWS)

@@ -157,7 +157,7 @@ def test_a_poll_of_all_is_older_than_a_poll_of_a_backend_during_it(tmp_path: Pat
                     if watch._has_polled:
                         seen.set()
 
-                monkeypatch.setattr(servers, "unhurried", interrupted)
+                monkeypatch.setattr(servers, "with_pauses", interrupted)
                 with stream.subscription(EventFilter({SERVER})) as subscription:
                     running = asyncio.create_task(watch.run())
                     await seen.wait()

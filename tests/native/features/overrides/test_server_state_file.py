@@ -1,17 +1,17 @@
 """Write lines into the server-state file, and start real workers with them, also after lines of others in the file."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.features.overrides.ledger import Override
-from haproxy_native.features.overrides.server_state_file import ServerStateFile, state_file_path, with_lines
+from haproxy_native.features.overrides.server_state_file import backends_with_health, state_file_path, with_lines, write_overrides
 from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.text.document import Document
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy
-from tests.native.engines import run
 
 CONFIG = """\
 global
@@ -86,9 +86,9 @@ def states(haproxy: HAProxy) -> list[ServerState]:
 @pytest.mark.parametrize("version", ["2.6", "3.4"])
 def test_a_worker_begins_with_them(tmp_path: Path, version: str) -> None:
     text, path = CONFIG.format(base=tmp_path), tmp_path / "states"
-    document, file = Document.parse(text), ServerStateFile(Editor())
-    run(file.write(document, OVERRIDES))
-    assert {each.rpartition("/")[2] for each in file.written} == {"drained", "light", "off", "zero", "bare", "t2"}
+    document, editor = Document.parse(text), Editor()
+    written = asyncio.run(write_overrides(editor, document, OVERRIDES))
+    assert {each.rpartition("/")[2] for each in written} == {"drained", "light", "off", "zero", "bare", "t2"}
     with HAProxy(tmp_path, text, binary=binaries.exactly(version)) as haproxy:
         assert shown(haproxy) == WANTED
         assert "invalid" not in haproxy.log.read_text() and "alone" not in path.read_text()
@@ -97,14 +97,14 @@ def test_a_worker_begins_with_them(tmp_path: Path, version: str) -> None:
         haproxy.ask("set server app/gone weight 3")
         dump = haproxy.ask("show servers state")
         path.write_text(dump)
-        run(file.write(document, [override("drained", "weight", 4)], states(haproxy)))
-        assert path.read_text().endswith(dump.partition("\n")[2]) and file.backends_with_health(document, OVERRIDES) == ["app"]
+        asyncio.run(write_overrides(editor, document, [override("drained", "weight", 4)], states(haproxy)))
+        assert path.read_text().endswith(dump.partition("\n")[2]) and backends_with_health(editor, document, OVERRIDES) == ["app"]
         haproxy.kill()
         haproxy.start()
         now = {each.name: each for each in states(haproxy)}
         assert now["drained"].uweight == 4 and now["drained"].operational == 0 and now["gone"].uweight == 3
-        run(file.write(document, []))
-        assert path.read_text().splitlines() == dump.splitlines() and file.written == frozenset()
+        assert asyncio.run(write_overrides(editor, document, [])) == frozenset()
+        assert path.read_text().splitlines() == dump.splitlines()
 
 
 def test_merged() -> None:
@@ -123,9 +123,8 @@ def test_where_it_is() -> None:
 
 
 def test_what_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    file = ServerStateFile(Editor())
-    run(file.write(Document.parse(CONFIG.format(base=tmp_path / "none")), OVERRIDES))
-    assert file.written == frozenset() and "gets overrides after its start" in caplog.text
+    written = asyncio.run(write_overrides(Editor(), Document.parse(CONFIG.format(base=tmp_path / "none")), OVERRIDES))
+    assert written == frozenset() and "gets overrides after its start" in caplog.text
     (tmp_path / "states").write_text("2\nfuture\n")
-    run(file.write(Document.parse(CONFIG.format(base=tmp_path)), OVERRIDES))
-    assert file.written == frozenset() and (tmp_path / "states").read_text() == "2\nfuture\n"
+    written = asyncio.run(write_overrides(Editor(), Document.parse(CONFIG.format(base=tmp_path)), OVERRIDES))
+    assert written == frozenset() and (tmp_path / "states").read_text() == "2\nfuture\n"
