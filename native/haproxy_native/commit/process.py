@@ -11,8 +11,7 @@ Functions that change the process are called under the locks.
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 from haproxy_native.commit.change import Change, MemberChange, Reload, Validation
 from haproxy_native.commit.context import CommitContext
@@ -47,19 +46,6 @@ SILENT = Reason("", 0, "", "HAProxy does not answer")
 RELOAD_REQUESTED = Reason("", 0, "", "a reload was requested")
 
 
-class Decision(NamedTuple):
-    """How a change is applied to the worker."""
-
-    plan: Plan
-    # The configuration that the worker runs after the commands, if other changes in the file still wait for a reload. None if the worker
-    # then runs the whole file.
-    target: Document | None = None
-
-    @property
-    def reasons(self) -> Sequence[Reason]:
-        return self.plan.reasons
-
-
 async def decide(
     context: CommitContext,
     before: Document,
@@ -68,7 +54,7 @@ async def decide(
     whole: bool = False,
     may_wait: bool = True,
     claimed: Claimed = frozenset(),
-) -> Decision:
+) -> Plan:
     """Decide how to apply the change from `before` to `new` to the worker in service.
 
     `whole`: the process must run all of `new`, so values that were changed in the process alone need a reload as well. `may_wait`: whether
@@ -77,16 +63,16 @@ async def decide(
     running = context.running
     awaited = [SILENT if context.runtime.is_silent else STOPPED] if context.reloads.awaiting else []
     if reasons := [*(running.drift() if whole else ()), *(awaited or running.reasons())]:
-        return Decision(Plan(reasons=reasons))
+        return Plan(reasons=reasons)
     assert running.document is not None
     plan = await plan_change(context, running.document, new, claimed)
     if not (plan.reasons and context.has_unloaded and may_wait):
-        return Decision(plan)
+        return plan
     if (target := await run_in_thread_if_large((before, new), with_ready_change, running.document, before, new)) is not None:
         alone = await plan_change(context, running.document, target, claimed)
         if not alone.reasons:
-            return Decision(alone, target)
-    return Decision(plan)
+            return replace(alone, target=target)
+    return plan
 
 
 async def plan_change(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
@@ -138,18 +124,6 @@ async def reasons_to_reload(context: CommitContext, before: Document, new: Docum
     return (await plan_change(context, before, new, claimed)).reasons
 
 
-@dataclass(frozen=True)
-class Applied:
-    """How a change was applied to the process."""
-
-    # Why only a reload applies the change; empty if commands did.
-    reasons: Sequence[Reason] = ()
-    # The commands that HAProxy has accepted.
-    commands: Sequence[str] = ()
-    # The members that others had set in the process and that this change has reset, by commands or by the reload.
-    members: Sequence[MemberChange] = ()
-
-
 def corrected_members(plan: Plan) -> tuple[MemberChange, ...]:
     """Return the members of claimed servers that others have changed in the process and that a plan resets."""
     return tuple(
@@ -158,38 +132,38 @@ def corrected_members(plan: Plan) -> tuple[MemberChange, ...]:
     )
 
 
-async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
-    """Apply a change to the process by commands, or return the reasons for a reload. The file already contains the text of the change."""
+async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Plan:
+    """Apply a change to the process by commands, or return a plan with the reasons for a reload. The file already contains the text."""
     unchanged = await run_in_thread_if_large((before, new), header.same_text, before, new)
     if change.reload is Reload.NONE:
         await _send_actions(context, change, stamped, new)
-        return Applied()
+        return Plan()
     if unchanged and change.transaction_id and not change.files:
-        return Applied([Reason("", 0, "", "a transaction without changes was committed")])
+        return Plan(reasons=[Reason("", 0, "", "a transaction without changes was committed")])
     if unchanged and change.reload is Reload.NOW and context.pending:
-        return Applied([Reason("", 0, "", "an earlier commit waits for a reload")])
+        return Plan(reasons=[Reason("", 0, "", "an earlier commit waits for a reload")])
     running = context.running
     if unchanged and await is_done(context, change, stamped.document):
         if running.document is before and not running.is_doubtful:
             running.step(CommandsProved(text_of(stamped), is_file=True))
         elif context.pending is None:
             running.step(NoReloadRequired())
-        return Applied()
-    plan, partial_target = await _decide_change(context, change, before, stamped.document)
+        return Plan()
+    plan = await _decide_change(context, change, before, stamped.document)
     if plan.commands and not plan.reasons:
         running.step(CommandsSent(stamped_fingerprint(stamped)))
         await running.flush()
     if reasons := plan.reasons or await _send(context, plan, stamped.document):
-        return Applied(reasons, members=corrected_members(plan))
-    loaded = await _with_fingerprint(partial_target) if partial_target else text_of(stamped)
-    running.step(CommandsProved(loaded, is_file=partial_target is None))
+        return replace(plan, reasons=reasons)
+    loaded = await _with_fingerprint(plan.target) if plan.target else text_of(stamped)
+    running.step(CommandsProved(loaded, is_file=plan.target is None))
     if load := context.load:
         # The worker that is being started needs this change as well.
         target = await run_in_thread(with_ready_change, load.wanted, before, stamped.document)
         assert target is not None
         running.step(TargetChanged(target))
         await running.flush()
-    return Applied(commands=plan.texts, members=corrected_members(plan))
+    return plan
 
 
 async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
@@ -216,7 +190,7 @@ async def is_done(context: CommitContext, change: Change, new: Document) -> bool
     return not (plan.reasons or plan.commands)
 
 
-async def _decide_change(context: CommitContext, change: Change, before: Document, new: Document) -> Decision:
+async def _decide_change(context: CommitContext, change: Change, before: Document, new: Document) -> Plan:
     return await decide(context, before, new, whole=change.is_whole, may_wait=change.reload is not Reload.NOW, claimed=change.claimed)
 
 

@@ -17,7 +17,6 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, all_inherited_defaults, named_defaults
@@ -28,13 +27,12 @@ from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.observed import STATE, server_names
-from haproxy_native.planning.outcome import line_of
+from haproxy_native.planning.outcome import SectionPlan, line_of
 from haproxy_native.planning.section_order import conditional_sections, has_conditionals
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import MODE, USUAL_MODE, Servers, ancestors, fixed, mode_of
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.capabilities import Capabilities
-from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY, Section
@@ -60,26 +58,6 @@ _FORMAT = "-fmt("
 _UNKNOWN = ""
 
 
-@dataclass
-class BackendPlan:
-    """The plan for one backend. Lines are given by their index in its section."""
-
-    commands: list[Command] = field(default_factory=list)
-    # Commands to send after the commands of all backends.
-    published: list[Command] = field(default_factory=list)
-    # The line of each command, by its text.
-    places: dict[str, int] = field(default_factory=dict)
-    # Why it needs a reload: (line, reason).
-    reasons: list[tuple[int, str]] = field(default_factory=list)
-    # An edit of the configuration after which changes like this need no reload; empty if there is none.
-    remedy: str = ""
-
-    def because(self, place: int, why: str, remedy: str = "") -> "BackendPlan":
-        self.reasons.append((place, why))
-        self.remedy = self.remedy or remedy
-        return self
-
-
 class Surroundings:
     """The context of each section of a document: which names are in use, which defaults section applies, which sections are conditional."""
 
@@ -88,6 +66,8 @@ class Surroundings:
         self.defaults = Counter(name for name, _ in document.of_kind(DEFAULTS))
         self._sources = {id(section_): source for section_, source in zip(document.sections, all_inherited_defaults(document), strict=True)}
         self._guarded = conditional_sections(document)
+        # The defaults sections that running sections inherit from, if HAProxy drops all others; empty if it drops none.
+        self._inherited: Collection[str | None] | None = None
 
     def is_conditional(self, section: Section) -> bool:
         """Return whether a section is inside a conditional block that begins above it."""
@@ -97,32 +77,26 @@ class Surroundings:
         """Return the name by which clients address the defaults section that a section inherits from; empty if it inherits from none."""
         return self._sources.get(id(section)) or ""
 
-
-class Sources:
-    """Finds the loaded defaults sections from which HAProxy can add backends of `new`. `around`: the context of the sections in `new`."""
-
-    def __init__(self, running: Document, new: Document, around: Surroundings) -> None:
-        self.running, self.new, self.around = running, new, around
-
-    def is_purged(self, name: str) -> bool:
+    def is_purged(self, running: Document, name: str) -> bool:
         """Return whether HAProxy has dropped a loaded defaults section because no section inherits from it."""
-        return self._inherited is not None and name not in self._inherited
-
-    @functools.cached_property
-    def _inherited(self) -> frozenset[str | None] | None:
-        """Return the names of the defaults sections that running sections inherit from; None if HAProxy drops no defaults section."""
-        if not any(line.args[:1] == (PURGE,) for _, section in self.running.of_kind("global") for line in section.lines):
-            return None
-        return frozenset((*map(named_defaults, self.running.sections), *all_implicit_defaults(self.running)))
+        if self._inherited is None:
+            has_purge = any(line.args[:1] == (PURGE,) for _, section in running.of_kind("global") for line in section.lines)
+            self._inherited = frozenset((*map(named_defaults, running.sections), *all_implicit_defaults(running))) if has_purge else ()
+        return bool(self._inherited) and name not in self._inherited
 
 
-def plan_added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
-    """Return the plan for a backend of the new document that the running document does not have."""
-    result = BackendPlan()
+def plan_added(
+    running: Document, new: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings
+) -> SectionPlan:
+    """Return the plan for a backend of the new document that the running document does not have.
+
+    `around`: the context of the sections in `new`.
+    """
+    result = SectionPlan()
     if not capabilities.adds_backends:
         return result.because(0, "the section is new, and this HAProxy cannot add backends in the running process", NEWER)
-    source, above = sources.around.source(section), list(ancestors(sources.new, section))
-    if why := _why_not_addable(sources, section, source):
+    source, above = around.source(section), list(ancestors(new, section))
+    if why := _why_not_addable(running, new, section, source, around):
         return result.because(0, f"the section is new, and {why}", NAMED if "named defaults section" in why else "")
     lines = [(place, line) for place, line in enumerate(section.lines) if place and line.words]
     own = [(place, line.words) for place, line in lines if not (servers.is_server(line) or servers.is_default(line))]
@@ -146,26 +120,23 @@ def plan_added(sources: Sources, section: Section, servers: Servers, capabilitie
         add = commands.add_backend(plain(section.name), plain(source), words)
     except (BadValue, NotExpressible) as error:
         return result.because(0, f"the section is new, and no runtime command can express {error}")
-    planner = ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar))
-    served = servers.read_section(sources.new, section)
+    served = servers.read_section(new, section)
     if served is None:
         return result.because(0, "the section is new, and one of its server lines cannot be parsed")
-    planner.plan((), served.servers)
-    if has_computed_limit(sources.new, section):
+    if has_computed_limit(new, section):
         result.because(0, "the section is new, and HAProxy computes its fullconn when it loads the file")
-    result.reasons += planner.reasons
-    result.commands += [add, *planner.commands]
-    result.published.append(commands.publish_backend(planner.backend))
-    result.places = {command.text: 0 for command in (add, *result.published)} | planner.places
+    result.send(0, [add])
+    ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar), result=result).plan((), served.servers)
+    result.published.append(publish := commands.publish_backend(unquoted(section.name)))
+    result.places[publish.text] = 0
     return result
 
 
-def _why_not_addable(sources: Sources, section: Section, source: str) -> str:
+def _why_not_addable(running: Document, new: Document, section: Section, source: str, around: Surroundings) -> str:
     """Return why HAProxy cannot add a backend from the defaults section `source`; empty if it can. Ignores the lines of the backend."""
-    new, around = sources.new, sources.around
     if not source:
         return "HAProxy adds a backend only from a named defaults section, and there is none above it"
-    loaded = sources.running.find(DEFAULTS, source)
+    loaded = running.find(DEFAULTS, source)
     if loaded is None:
         return f"defaults {source} is not loaded"
     if not loaded.name:
@@ -176,7 +147,7 @@ def _why_not_addable(sources: Sources, section: Section, source: str) -> str:
         return "it, or a line that it inherits, is in a conditional block"
     if around.names[section.name] > 1:
         return "another section has the same name"
-    if sources.is_purged(source):
+    if around.is_purged(running, source):
         return f"because of {PURGE}, HAProxy has dropped defaults {source}, from which no section inherits"
     return ""
 
@@ -211,13 +182,13 @@ def _is_inheritable(line: Line) -> bool:
 
 def plan_deleted(
     running: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings, find_use: Callable[[str], str]
-) -> BackendPlan:
+) -> SectionPlan:
     """Return the plan for a backend of the running document that the new document does not have.
 
     `around`: the context of the sections in `running`. `find_use`: returns a sentence about a line or map entry that still names a
     backend; empty if there is none.
     """
-    result = BackendPlan()
+    result = SectionPlan()
     if not capabilities.deletes_backends:
         return result.because(0, "the section was removed, and this HAProxy cannot delete backends in the running process", NEWER)
     if has_conditionals(section) or around.is_conditional(section):
@@ -243,8 +214,7 @@ def plan_deleted(
             return result.because(obstacle[0], f"the section was removed, and {obstacle[1]}")
         if why := find_use(name):
             return result.because(0, f"the section was removed, and {why}", UNNAMED)
-        result.commands = commands.delete_backend(name, states)
-        result.places = {command.text: 0 for command in result.commands}
+        result.send(0, commands.delete_backend(name, states))
     except (BadValue, NotExpressible, ValueError) as word:
         return result.because(0, f"the section was removed, and no runtime command can express {word}")
     return result

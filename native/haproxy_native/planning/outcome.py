@@ -40,6 +40,9 @@ class Plan:
     places: dict[str, tuple[Section, int]] = field(default_factory=dict)
     # Values that others have set in the process, and that the commands reset although the document does not change them.
     corrected: list[ServerDifference] = field(default_factory=list)
+    # The configuration that the worker runs after the commands, if other changes in the file still wait for a reload. None if the worker
+    # then runs the whole file.
+    target: Document | None = None
 
     @property
     def is_live(self) -> bool:
@@ -49,6 +52,30 @@ class Plan:
     def texts(self) -> list[str]:
         """Return the commands as texts, in the order in which they are sent."""
         return [command.text for command in self.commands]
+
+
+@dataclass
+class SectionPlan:
+    """The part of a plan that concerns one section. Lines are given by their index in the section."""
+
+    commands: list[Command] = field(default_factory=list)
+    # Commands to send after the commands of all sections.
+    published: list[Command] = field(default_factory=list)
+    # The line of each command, by its text.
+    places: dict[str, int] = field(default_factory=dict)
+    # Why it needs a reload: (line, reason).
+    reasons: list[tuple[int, str]] = field(default_factory=list)
+    # An edit of the configuration after which changes like this need no reload; empty if there is none.
+    remedy: str = ""
+
+    def because(self, place: int, why: str, remedy: str = "") -> "SectionPlan":
+        self.reasons.append((place, why))
+        self.remedy = self.remedy or remedy
+        return self
+
+    def send(self, place: int, commands: Sequence[Command]) -> None:
+        self.commands += commands
+        self.places.update({command.text: place for command in commands})
 
 
 @dataclass(frozen=True)

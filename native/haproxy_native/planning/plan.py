@@ -23,10 +23,10 @@ from haproxy_native.errors import BadValue
 from haproxy_native.grammar.line_shape import opaque_words
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning import backend_plan
-from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundings, backend_limited_by, describe_dynamic_rule
+from haproxy_native.planning.backend_plan import Surroundings, backend_limited_by, describe_dynamic_rule
 from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.observed import SERVED, Claimed, Observed, ServerDifference, server_differences
-from haproxy_native.planning.outcome import Plan, Reason, reason_at
+from haproxy_native.planning.outcome import Plan, Reason, SectionPlan, reason_at
 from haproxy_native.planning.section_order import (
     Key,
     conditional_sections,
@@ -123,16 +123,15 @@ class _Planner:
         # Publish new backends last: until then, all other commands can be undone.
         published = []
         around, before = Surroundings(self.new), Surroundings(self.running)
-        sources = Sources(self.running, self.new, around)
         for section in added:
-            section_plan = backend_plan.plan_added(sources, section, self.servers, self.capabilities)
+            section_plan = backend_plan.plan_added(self.running, self.new, section, self.servers, self.capabilities, around)
             self._add(section, section_plan)
             published += section_plan.published
         for section in removed:
             self._add(section, backend_plan.plan_deleted(self.running, section, self.servers, self.capabilities, before, find_use))
         self.result.commands += published
 
-    def _add(self, section: Section, part: BackendPlan) -> None:
+    def _add(self, section: Section, part: SectionPlan) -> None:
         self.result.commands += part.commands
         self.result.places.update({text: (section, place) for text, place in part.places.items()})
         for place, why in part.reasons:
@@ -213,10 +212,7 @@ class _Planner:
         )
         planner.plan(before.servers, after.servers)
         planner.plan_templates(before.templates, after.templates)
-        self.result.commands += planner.commands
-        self.result.places.update({text: (new, place) for text, place in planner.places.items()})
-        for place, why in planner.reasons:
-            self._reason(new, place, why)
+        self._add(new, planner.result)
 
     @functools.cached_property
     def _conditional(self) -> frozenset[int]:

@@ -26,6 +26,7 @@ from haproxy_native.planning.observed import (
     has_unreadable_value,
     servers_of_line,
 )
+from haproxy_native.planning.outcome import SectionPlan
 from haproxy_native.planning.servers import EffectiveServer, Fixed, Servers
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.argument import argument
@@ -38,10 +39,9 @@ NOT_FIXED = Fixed()
 
 
 class ServerPlanner:
-    """Collects the plan for the servers of one backend: `commands`, `reasons` and `places`.
+    """Plans the servers of one backend, and adds the plan to `result`.
 
-    `reasons` are pairs (index of the line in the section, why HAProxy must reload). `places` are the indices of lines, by the text of the
-    command. `observed`: the state of the backend in the worker, if it was read; claimed servers are planned from it.
+    `observed`: the state of the backend in the worker, if it was read; claimed servers are planned from it.
     """
 
     def __init__(
@@ -51,31 +51,29 @@ class ServerPlanner:
         backend: str,
         fixed: Fixed = NOT_FIXED,
         observed: ObservedBackend | None = None,
+        result: SectionPlan | None = None,
     ) -> None:
         self.servers, self.capabilities, self.backend = servers, capabilities, unquoted(backend)
-        self.fixed, self.observed = fixed, observed
+        self.fixed, self.observed, self.result = fixed, observed, result or SectionPlan()
         self.live = live_of(servers.grammar.schemas, resources()["servers"].schema)
         self.health, self.agent, self.state = (self.live.roles[role] for role in (HEALTH, AGENT, STATE))
-        self.commands: list[Command] = []
-        self.places: dict[str, int] = {}
-        self.reasons: list[tuple[int, str]] = []
 
     def plan(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
         """Plan the change from the servers `befores` to the servers `afters`."""
         before, after = {server.name: server for server in befores}, {server.name: server for server in afters}
         if len(before) != len(befores) or len(after) != len(afters):
-            self.reasons.append((0, "two servers have the same name"))
+            self.result.because(0, "two servers have the same name")
             return
         if secret := next((name for name in (self.backend, *before, *after) if "$" in name), None):
-            self.reasons.append((0, f"only HAProxy can resolve the name {secret}"))
+            self.result.because(0, f"only HAProxy can resolve the name {secret}")
             return
         if self.fixed.everything and befores != afters:
-            self.reasons.append((0, f"HAProxy accepts no runtime commands for its servers because of the setting {self.fixed.everything}"))
+            self.result.because(0, f"HAProxy accepts no runtime commands for its servers because of the setting {self.fixed.everything}")
             return
         remaining = [name for name in before if name in after]
         misplaced = next((server for server, name in zip(afters, remaining, strict=False) if server.name != name), None)
         if misplaced is not None:
-            self.reasons.append((misplaced.place, "the order of the servers changed, and HAProxy adds new servers only after the others"))
+            self.result.because(misplaced.place, "the order of the servers changed, and HAProxy adds new servers only after the others")
             return
         for name in remaining:
             self._plan_changed(before[name], after[name], is_claimed=self._is_claimed(name))
@@ -93,34 +91,34 @@ class ServerPlanner:
             changed = sorted(member for member in {**before, **after} if before.get(member) != after.get(member))
             if changed or old.opaque != new.opaque:
                 what = ", ".join(changed) or "unknown words"
-                self.reasons.append(
-                    (new.place, f"the servers of the template {new.name} inherit a change that only a reload applies: {what}")
+                self.result.because(
+                    new.place, f"the servers of the template {new.name} inherit a change that only a reload applies: {what}"
                 )
             elif self._is_claimed(new.name, is_template=True):
                 try:
                     servers = servers_of_line(new)
                 except (ValueError, BadValue, NotExpressible):
-                    self.reasons.append((new.place, f"only HAProxy can resolve which servers the template {new.name} makes"))
+                    self.result.because(new.place, f"only HAProxy can resolve which servers the template {new.name} makes")
                     continue
                 for server in servers:
                     self._plan_changed(server, server, is_claimed=True)
 
     def _plan_changed(self, old: EffectiveServer, new: EffectiveServer, *, is_claimed: bool) -> None:
         if old.opaque != new.opaque:
-            self.reasons.append((new.place, f"server {new.name}: unknown words changed"))
+            self.result.because(new.place, f"server {new.name}: unknown words changed")
             return
         if self._is_missing(new.name) and (old.values != new.values or is_claimed):
-            self.reasons.append((new.place, f"server {new.name}: the running process does not have this server"))
+            self.result.because(new.place, f"server {new.name}: the running process does not have this server")
             return
         in_worker = self.observed.differences(self.live, old) if self.observed and is_claimed else {}
         is_down = in_worker.pop(OPERATIONAL, None) is not None
         before, after = {**self.live.initially, **old.values, **in_worker}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
         if changed and has_unreadable_value(self.live, new):
-            self.reasons.append((new.place, f"server {new.name}: {', '.join(changed)} changed in a line with words that cannot be parsed"))
+            self.result.because(new.place, f"server {new.name}: {', '.join(changed)} changed in a line with words that cannot be parsed")
             return
         if refused := [why for member in changed if (why := self._why_refused(new.name, member, after.get(member)))]:
-            self.reasons.append((new.place, f"server {new.name}: {refused[0]}"))
+            self.result.because(new.place, f"server {new.name}: {refused[0]}")
             return
         try:
             new_commands, left = self.live.commands(self.backend, new.name, before, after, changed)
@@ -130,11 +128,11 @@ class ServerPlanner:
         if left:
             others = {f" together with {other}" for member in left if (other := self.live.obstacle(member, before, after))}
             what = ", ".join(left) + " cannot be changed in the running process" + "".join(sorted(others)[:1])
-            self.reasons.append((new.place, f"server {new.name}: {what}"))
+            self.result.because(new.place, f"server {new.name}: {what}")
         elif new_commands and not self.capabilities.sets_servers:
-            self.reasons.append((new.place, f"server {new.name}: the socket does not permit changes"))
+            self.result.because(new.place, f"server {new.name}: the socket does not permit changes")
         else:
-            self._send(new.place, new_commands)
+            self.result.send(new.place, new_commands)
 
     def _is_claimed(self, name: str, *, is_template: bool = False) -> bool:
         """Return whether a server or a template is claimed, and HAProxy accepts commands for the servers of the backend."""
@@ -154,29 +152,23 @@ class ServerPlanner:
             return "HAProxy queries only agents that were configured when it loaded the file"
         return ""
 
-    def _send(self, place: int, commands: list[Command]) -> None:
-        self.commands += commands
-        self.places.update({command.text: place for command in commands})
-
     def _plan_deleted(self, server: EffectiveServer) -> None:
         if not self.capabilities.deletes_servers:
-            self.reasons.append((0, f"server {server.name} was removed, and this HAProxy cannot delete servers in the running process"))
+            self.result.because(0, f"server {server.name} was removed, and this HAProxy cannot delete servers in the running process")
             return
         if self._is_missing(server.name):
             return
         if self.live.is_resolved(server.values):
-            self.reasons.append(
-                (0, f"server {server.name} was removed, and HAProxy cannot delete a server whose address it resolves by DNS")
-            )
+            self.result.because(0, f"server {server.name} was removed, and HAProxy cannot delete a server whose address it resolves by DNS")
             return
         state = "maint" if server.values.get(self.state) == "enabled" else "ready"
-        self._send(0, commands.delete_server(self.backend, server.name, was=state))
+        self.result.send(0, commands.delete_server(self.backend, server.name, was=state))
 
     def _plan_added(self, server: EffectiveServer) -> None:
         try:
             options = self._options_for_adding(server)
         except _NotAddable as why:
-            self.reasons.append((server.place, f"new server {server.name}: {why}"))
+            self.result.because(server.place, f"new server {server.name}: {why}")
             return
         words = [word for option in options for word in option]
         new_commands = commands.add_server(
@@ -188,7 +180,7 @@ class ServerPlanner:
             ready=server.values.get(self.state) != "enabled",
             shown=self.live.expected_columns(server.values),
         )
-        self._send(server.place, new_commands)
+        self.result.send(server.place, new_commands)
 
     def _options_for_adding(self, server: EffectiveServer) -> list[list[str]]:
         """Return the words of each option for `add server`. Raises _NotAddable if HAProxy cannot add the server while it runs."""

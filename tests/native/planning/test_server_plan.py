@@ -3,6 +3,7 @@
 import pytest
 
 from haproxy_native.grammar.load import grammar
+from haproxy_native.planning.outcome import SectionPlan
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import EffectiveServer, Servers
 from haproxy_native.runtime.capabilities import Capabilities
@@ -19,10 +20,10 @@ def servers(*lines: str) -> list[EffectiveServer]:
     return list(found.servers) if found else []
 
 
-def planned(before: list[str], after: list[str], capabilities: Capabilities) -> ServerPlanner:
+def planned(before: list[str], after: list[str], capabilities: Capabilities) -> SectionPlan:
     planner = ServerPlanner(SERVERS, capabilities, "b")
     planner.plan(servers(*before), servers(*after))
-    return planner
+    return planner.result
 
 
 A, B, C = "a 192.0.2.1:80", "b 192.0.2.2:80 weight 5 disabled", "c 192.0.2.3:80"
