@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, all_inherited_defaults, named_defaults
+from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
@@ -48,7 +48,6 @@ SERVED = (BACKEND, "listen")
 NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
 NAMED = "name the defaults section from which backends inherit"
 UNNAMED = "first delete the map entries and the lines that name such backends"
-PURGE = "tune.defaults.purge"
 # An argument of a sample or converter that is a name, perhaps followed by a slash and a server.
 
 _ARGUMENT = r"""[(,]\s*["']?{}["']?\s*[,)/]"""
@@ -66,8 +65,6 @@ class Surroundings:
         self.defaults = Counter(name for name, _ in document.of_kind(DEFAULTS))
         self._sources = {id(section_): source for section_, source in zip(document.sections, all_inherited_defaults(document), strict=True)}
         self._guarded = conditional_sections(document)
-        # The defaults sections that running sections inherit from, if HAProxy drops all others; empty if it drops none.
-        self._inherited: Collection[str | None] | None = None
 
     def is_conditional(self, section: Section) -> bool:
         """Return whether a section is inside a conditional block that begins above it."""
@@ -76,13 +73,6 @@ class Surroundings:
     def source(self, section: Section) -> str:
         """Return the name by which clients address the defaults section that a section inherits from; empty if it inherits from none."""
         return self._sources.get(id(section)) or ""
-
-    def is_purged(self, running: Document, name: str) -> bool:
-        """Return whether HAProxy has dropped a loaded defaults section because no section inherits from it."""
-        if self._inherited is None:
-            has_purge = any(line.args[:1] == (PURGE,) for _, section in running.of_kind("global") for line in section.lines)
-            self._inherited = frozenset((*map(named_defaults, running.sections), *all_implicit_defaults(running))) if has_purge else ()
-        return bool(self._inherited) and name not in self._inherited
 
 
 def plan_added(
@@ -147,8 +137,6 @@ def _why_not_addable(running: Document, new: Document, section: Section, source:
         return "it, or a line that it inherits, is in a conditional block"
     if around.names[section.name] > 1:
         return "another section has the same name"
-    if around.is_purged(running, source):
-        return f"because of {PURGE}, HAProxy has dropped defaults {source}, from which no section inherits"
     return ""
 
 
