@@ -21,7 +21,7 @@ from haproxy_native.commit import after_reload, permission, publication
 from haproxy_native.commit.after_reload import resume
 from haproxy_native.commit.change import Candidate, Change, Operation, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import CommitContext, Planner
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import TABLES, Current, StateRow
 from haproxy_native.commit.events import Events, Reloaded
 from haproxy_native.commit.ledger import Ledger
@@ -41,7 +41,6 @@ from haproxy_native.errors import (
     NoTransaction,
     Unreadable,
 )
-from haproxy_native.planning import plan as planning
 from haproxy_native.process_state import Load
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import ReloadRecord
@@ -94,12 +93,9 @@ class EngineSettings:
         return None if self.before or self.after else (self.backups or self.file.parent) / f"{self.file.name}.lkg"
 
 
-def context_of(
-    settings: EngineSettings, runtime: Runtime, reloads: ReloadAgent, stores: Stores, database: Database, plan: Planner | None = None
-) -> CommitContext:
+def context_of(settings: EngineSettings, runtime: Runtime, reloads: ReloadAgent, stores: Stores, database: Database) -> CommitContext:
     """Build the context that all commits of an engine share. Reads no files yet."""
     database.declare(TABLES, *TRANSACTIONS)
-    preceded, stored = bool(settings.check.before), stores.naming(lambda document: context.base(document))
     row = StateRow(database, "haproxy.cfg", is_kept=not settings.read_only)
     stamp = header.with_short_header if settings.short_header else header.with_header
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
@@ -123,12 +119,7 @@ def context_of(
         check=settings.check,
         runtime=runtime,
         database=database,
-        plan=plan
-        or (
-            lambda running, new, capabilities, observed: planning.plan(
-                running, new, capabilities, preceded=preceded, stored=stored, observed=observed
-            )
-        ),
+        find_entry=stores.naming(lambda document: context.base(document)),
         reloads=reloads,
         ledger=Ledger(database, settings.storage),
         stores=stores,
@@ -148,16 +139,14 @@ _NEITHER = "version or transaction not specified: name the version that is to be
 class Engine:
     """One haproxy.cfg and the HAProxy that runs it. Call `start` before anything else, and `close` at the end.
 
-    `reloads` creates the reload agent, whose host is the engine. `plan` replaces the planner in tests.
+    `reloads` creates the reload agent, whose host is the engine.
     """
 
-    def __init__(
-        self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner | None = None
-    ) -> None:
+    def __init__(self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent]) -> None:
         self.settings, self.runtime, self.stores = settings, runtime, Stores(settings.directories, settings.storage)
         self.database = Database(settings.storage / "state")
         self.reloads = reloads(self)
-        self.context = context_of(settings, runtime, self.reloads, self.stores, self.database, plan)
+        self.context = context_of(settings, runtime, self.reloads, self.stores, self.database)
         self.soundness, self._watching = Soundness(self.context), Background("watching the files")
 
     async def start(self) -> None:

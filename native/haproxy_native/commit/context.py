@@ -26,19 +26,15 @@ from haproxy_native.disk.file import drafts_aside, drafts_directory
 from haproxy_native.disk.path_errors import owner_of
 from haproxy_native.editing.file_references import base_directory, with_named_base
 from haproxy_native.errors import Refused, Unreadable
-from haproxy_native.planning.observed import Observed
-from haproxy_native.planning.outcome import Plan
 from haproxy_native.process_state import ConfigurationText, Load, LoadsEnded, ReloadBegan
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
-from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.working_directory import WorkingDirectory
 from haproxy_native.shares import Account
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
-Planner = Callable[[Document, Document, Capabilities, Observed | None], Plan]
 # The most changes that are stored in memory while HAProxy does not load them, for example because it is stopped for days.
 MOST_UNLOADED = 100
 
@@ -60,7 +56,8 @@ class CommitContext:
     check: CheckSettings
     runtime: Runtime
     database: Database
-    plan: Planner
+    # Returns a sentence about the entry of a stored map that names a backend, given the document and the backend; empty if none does.
+    find_entry: Callable[[Document, str], str]
     reloads: ReloadAgent
     ledger: Ledger
     stores: Mapping[str, FileStore] = field(default_factory=dict)

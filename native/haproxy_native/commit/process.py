@@ -21,6 +21,7 @@ from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
+from haproxy_native.planning import plan as planning
 from haproxy_native.planning.needs_check import needs_check
 from haproxy_native.planning.observed import Claimed, Observed
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
@@ -113,7 +114,14 @@ async def _probe(context: CommitContext, plan: Plan, new: Document) -> Plan:
 def _plan(context: CommitContext, running: Document, new: Document, observed: Observed | None) -> Plan:
     """Plan the change. If planning fails unexpectedly, return a plan to reload, because the file may have been replaced already."""
     try:
-        return context.plan(running, new, context.runtime.capabilities, observed)
+        return planning.plan(
+            running,
+            new,
+            context.runtime.capabilities,
+            preceded=bool(context.check.before),
+            stored=context.find_entry,
+            observed=observed,
+        )
     except Exception:
         log.exception("no plan for version %d", context.current.version)
         return Plan(reasons=[Reason("", 0, "", "the change of the process could not be planned")])
