@@ -4,7 +4,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -96,9 +96,10 @@ class Client:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        # Some parts of features start at their first use.
+        # Some parts of features start at their first use. One that has not been entered observes nothing.
         for part in [part for feature in self.app.services.features.values() for part in feature.runs]:
-            self.runner.run(part.__aexit__(None, None, None))
+            with suppress(ValueError):
+                self.runner.run(part.__aexit__(None, None, None))
         if self.app.services.history._journal:
             # A request has used the history, which starts at its first use.
             self.runner.run(self.app.services.history.__aexit__(None, None, None))

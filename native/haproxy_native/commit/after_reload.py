@@ -64,7 +64,8 @@ async def handle_success(context: CommitContext) -> None:
     Schedules another reload if those changes need one.
     """
     with suppress(RuntimeFailure):
-        await context.observers.loaded()
+        for observer in context.observers:
+            await observer.loaded()
     running, load = context.running, context.load
     assert load
     with suppress(RuntimeFailure):
@@ -88,7 +89,7 @@ async def differences(context: CommitContext) -> list[str]:
     """
     found: Sequence[ServerDifference] = ()
     with suppress(RuntimeFailure):
-        found = await context.observers.from_state_files()
+        found = [each for observer in context.observers for each in await observer.from_state_files()]
     shown = [
         f"{each.member} of server {each.backend}/{each.server} is {each.value}, from the server-state file, and not {each.declared}"
         for each in found[:MOST_REASONS]

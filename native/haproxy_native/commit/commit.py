@@ -151,7 +151,8 @@ def admit(context: CommitContext, change: Change) -> None:
     """Raise an error if a change may not be made: Forbidden on a read-only server, and what observers raise."""
     if context.read_only:
         raise Forbidden(READ_ONLY)
-    context.observers.admit(change)
+    for observer in context.observers:
+        observer.admit(change)
 
 
 def scheduled(context: CommitContext, outcome: Outcome, author: Author, *, force_reload: bool) -> Outcome:
@@ -236,7 +237,7 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
         await (context.notice() if change.files else context.observe())
     await _refuse_overtaken(context, change, prepared)
     if prepared.plan and not (
-        process.may_judge(context, change, prepared.before) and context.overridden_members(change) == prepared.overridden
+        process.may_judge(context, change, prepared.before) and context.overridden_members(change.claimed) == prepared.overridden
     ):
         raise Overtaken
     files = await prepared.files.current()

@@ -14,11 +14,11 @@ from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
 from haproxy_native.check.run import checks
-from haproxy_native.commit.change import Change, Published
+from haproxy_native.commit.change import Published
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
-from haproxy_native.commit.ports import Observers, OverriddenMembers, Recorder
+from haproxy_native.commit.ports import Observer, OverriddenMembers, Recorder
 from haproxy_native.commit.running import RunningProcess
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.database import Database
@@ -26,6 +26,7 @@ from haproxy_native.disk.file import drafts_aside, drafts_directory
 from haproxy_native.disk.path_errors import owner_of
 from haproxy_native.editing.file_references import base_directory, with_named_base
 from haproxy_native.errors import Refused, Unreadable
+from haproxy_native.planning.observed import Claimed
 from haproxy_native.process_state import ConfigurationText, Load, LoadsEnded, ReloadBegan
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
@@ -62,7 +63,8 @@ class CommitContext:
     ledger: Ledger
     stores: Mapping[str, FileStore] = field(default_factory=dict)
     events: Events = field(default_factory=Events)
-    observers: Observers = field(default_factory=Observers)
+    # Called in the order in which they were added.
+    observers: list[Observer] = field(default_factory=list)
     recorder: Recorder = field(default_factory=Recorder)
     working_directory: WorkingDirectory = field(default_factory=lambda: WorkingDirectory(""))
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -83,9 +85,17 @@ class CommitContext:
     # reload has reverted.
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 
-    def overridden_members(self, change: Change) -> OverriddenMembers:
-        """Return the overridden members of servers, which the change leaves as they are; empty if the change claims no servers."""
-        return dict(self.observers.overridden_members()) if change.claimed else {}
+    def overridden_members(self, claimed: Claimed) -> OverriddenMembers:
+        """Return the overridden members, which a change leaves as they are; empty if the change claims no servers."""
+        return next((dict(members) for observer in self.observers if claimed and (members := observer.overridden_members())), {})
+
+    def judges(self, author: Author) -> bool:
+        """Return whether an observer has to judge the changes of this author."""
+        return any(observer.judges(author) for observer in self.observers)
+
+    def is_confirmed(self, confirmation: str) -> bool | None:
+        """Return whether a change was confirmed; None while that is undecided. `confirmation`: the id for which the change waits."""
+        return next((answer for observer in self.observers if (answer := observer.is_confirmed(confirmation)) is not True), True)
 
     @property
     def pending(self) -> str | None:
@@ -239,7 +249,8 @@ class CommitContext:
             self.load_over = over = asyncio.Event()
             await self.running.flush()
         try:
-            await self.observers.loading(current.document)
+            for observer in self.observers:
+                await observer.loading(current.document)
             yield load
         finally:
             self.running.step(LoadsEnded())

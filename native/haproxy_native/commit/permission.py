@@ -139,10 +139,10 @@ class GateVerdict:
 
 async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict | None:
     """Run the required tests on a candidate and return their result; None if changes of this author are not tested."""
-    if not context.observers.judges(candidate.author):
+    if not context.judges(candidate.author):
         return None
     try:
-        return GateVerdict(failed_before=await context.observers.judge(candidate))
+        return GateVerdict(failed_before=await _failing_tests(context, candidate))
     except BreaksTests as error:
         return GateVerdict(error.failed, error.failed_before)
     except Untested as error:
@@ -155,7 +155,11 @@ async def judge(context: CommitContext, candidate: Candidate) -> None:
     Observers continue even if another change is committed first. They cache their result by the parts of the configuration that matter to
     them, so the next attempt is judged immediately.
     """
-    if context.observers.judges(candidate.author):
-        wrong = await context.observers.judge(candidate)
+    if context.judges(candidate.author):
+        failing = await _failing_tests(context, candidate)
         if candidate.author.request:
-            candidate.author.request.failing_tests = tuple(wrong)
+            candidate.author.request.failing_tests = tuple(failing)
+
+
+async def _failing_tests(context: CommitContext, candidate: Candidate) -> list[str]:
+    return [name for observer in context.observers for name in await observer.judge(candidate)]

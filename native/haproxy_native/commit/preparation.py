@@ -126,7 +126,7 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
     await context.current.notice_in_thread()
     change.expect.compare(context.current.version)
     before, base, publications = context.current.document, context.current.version, context.publications
-    files = await publication.draft_files(context, change, is_judged=context.observers.judges(change.author))
+    files = await publication.draft_files(context, change, is_judged=context.judges(change.author))
     prepared = Prepared(Texts(before, before), base, publications, files, change.author)
     try:
         prepared = await _apply_operations(context, change, prepared)
@@ -155,7 +155,7 @@ async def _apply_operations(context: CommitContext, change: Change, start: Prepa
         return replace(prepared, texts=Texts(before, before))
     if change.skips_same and unchanged and await process.is_done(context, change, texts.after):
         raise Same
-    overridden = context.overridden_members(change)
+    overridden = context.overridden_members(change.claimed)
     plan = await current.unless_overtaken(process.plan_without_check(context, change, *texts))
     if not may_reload and plan is None:
         await current.unless_overtaken(refuse_reload(context, change, *texts))

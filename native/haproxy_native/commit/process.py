@@ -91,8 +91,9 @@ async def plan_observed(context: CommitContext, running: Document, new: Document
         return await _probe(context, await run_in_thread_if_large((running, new), _plan, context, running, new, None), new)
     limits = await server_limits(context.runtime, {claim.backend for claim in claimed}) if claimed else {}
     rows = await server_rows(context.runtime, backends)
-    overridden = context.observers.overridden_members() if claimed else {}
-    plan = await run_in_thread_if_large((running, new), _plan, context, running, new, Observed(rows, limits, claimed, overridden))
+    plan = await run_in_thread_if_large(
+        (running, new), _plan, context, running, new, Observed(rows, limits, claimed, context.overridden_members(claimed))
+    )
     return await _probe(context, plan, new)
 
 

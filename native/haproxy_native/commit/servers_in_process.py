@@ -39,7 +39,8 @@ def values_of(state: ServerState) -> dict[str, object]:
 
 async def store_members(context: CommitContext, changes: Changes, members: Collection[str], author: Author) -> list[MemberChange]:
     """Let observers store the members that an author has set, so that they survive reloads. Return the members whose value has changed."""
-    await context.observers.store_members(changes, members, author)
+    for observer in context.observers:
+        await observer.store_members(changes, members, author)
     return changed_members(changes, members)
 
 
@@ -149,7 +150,8 @@ async def revert_servers(context: CommitContext, changed: Sequence[MemberChange]
         for state, members in to_revert:
             await commands.apply(runtime, list(commands_to_set(state, {member.member: member.old for member in members})))
         after = [(state, new) for state, _ in to_revert if (new := await state_of(runtime, object_of(state)))]
-        context.observers.members_reverted(after, author)
+        for observer in context.observers:
+            observer.members_reverted(after, author)
         return changed_members(after, [member.member for member in left])
 
     objects = groupby(left, lambda member: member.object)

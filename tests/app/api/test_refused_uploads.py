@@ -78,7 +78,7 @@ def test_what_is_refused_before_is_not_written(client: Client, drafts: list[str]
         limited(client, other=[{"objects": "*/mine_*", "may": ["read", "create", "change", "delete"]}])
         assert sent(client, operation, end, LARGE).status == 403, operation
         client.app.services.roles, busy = None, Busy()
-        client.engine.context.observers.add(busy)
+        client.engine.context.observers.append(busy)
         assert sent(client, operation, end, LARGE).status == 409, operation
         client.engine.context.observers.remove(busy)
         seen += 1
@@ -92,7 +92,7 @@ def test_what_is_refused_later_leaves_nothing(client: Client, drafts: list[str])
     later = Busy(lambda: bool(drafts))
     for operation, end in uploads(client):
         drafts.clear()
-        client.engine.context.observers.add(later)
+        client.engine.context.observers.append(later)
         assert sent(client, operation, end, LARGE).status in (400, 409), operation
         assert drafts, "something was written"
         client.engine.context.observers.remove(later)

@@ -121,7 +121,7 @@ def test_what_haproxy_holds_replaces_the_file(haproxy: HAProxy, name: str, caplo
 def test_no_tests_hold_it_up(haproxy: HAProxy) -> None:
     async def work() -> None:
         async with keeper(haproxy) as (each, engine):
-            engine.context.observers.add(RoutingGate(None, haproxy.directory, lambda: True))  # type: ignore[arg-type]
+            engine.context.observers.append(RoutingGate(None, haproxy.directory, lambda: True))  # type: ignore[arg-type]
             await each.keep(NAMES["ssl/stored.pem"].format(haproxy.directory), datetime.now(UTC) + timedelta(seconds=60))
 
     put(haproxy.directory, OTHER)

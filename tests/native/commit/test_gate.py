@@ -52,7 +52,7 @@ def working(directory: Path, work: Callable[[Engine, Recording], Awaitable[None]
     async def run() -> None:
         async with running_engine(directory, directories={"maps": Directory(directory / "maps", "maps_dir")}) as engine:
             gate = Recording(engine)
-            engine.context.observers.add(gate)
+            engine.context.observers.append(gate)
             await work(engine, gate)
 
     (directory / "haproxy.cfg").write_text(CONFIG.format(stats=directory / "s") % 1)

@@ -94,7 +94,7 @@ def test_no_tests_hold_it_up(tmp_path: Path, haproxy_binary: str) -> None:
 
     async def work(world: World) -> None:
         world.standing = Author("ann", request=Request())
-        world.engine.context.observers.add(RoutingGate(None, tmp_path, lambda: True))  # type: ignore[arg-type]
+        world.engine.context.observers.append(RoutingGate(None, tmp_path, lambda: True))  # type: ignore[arg-type]
         assert (await world.find({"web": [ONE]}))[0] == [] and world.served() == {"c-web": ["10.0.0.1:80"]}
 
     at_work(tmp_path, haproxy_binary, work)

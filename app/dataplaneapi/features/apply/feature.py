@@ -13,5 +13,5 @@ class ApplyFeature(Feature):
     def __init__(self, services: Services) -> None:
         engine = services.engine
         self.plans = Plans(engine.database)
-        self.apply = Apply(engine, services.editor, OwnerTable(engine.database), engine.context.observers.is_confirmed)
+        self.apply = Apply(engine, services.editor, OwnerTable(engine.database), engine.context.is_confirmed)
         self.followers = (self.apply,)

@@ -67,7 +67,7 @@ class RoutingTestsFeature(Feature):
         self.tests = RoutingTests(table, ExplainFeature.of(services).explain)
         services.reverter.add_kind(KIND, table, table.content)
         self.write_options = (PassTests(self.is_required),)
-        engine.context.observers.add(RoutingGate(self.tests, engine.settings.file.parent, self.is_required, engine.context.base))
+        engine.context.observers.append(RoutingGate(self.tests, engine.settings.file.parent, self.is_required, engine.context.base))
 
     def is_required(self) -> bool:
         """Return whether the settings require tests of every change that clients ask for."""

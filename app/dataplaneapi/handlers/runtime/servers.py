@@ -82,7 +82,8 @@ async def delete(call: JsonCall) -> Response:
         before = await _server(runtime, backend, name)
         await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=DELETE_SECONDS))
         _record_drift(call, f"{backend}/{name}", before, None)
-        call.services.engine.context.observers.deleted(before)
+        for observer in call.services.engine.context.observers:
+            observer.deleted(before)
 
     await change(call, _object(backend, name), work, classed=False)
     return empty(204)

@@ -120,7 +120,7 @@ class Confirmations(Observer):
         self._logged = ("", 0.0)
 
     async def __aenter__(self) -> Self:
-        self._context.observers.add(self)
+        self._context.observers.append(self)
         self._resume()
         self._background.begin(self._watch())
         return self

@@ -84,7 +84,7 @@ class FleetMember(Observer):
 
     async def __aenter__(self) -> Self:
         await self.node.read_state()
-        self._engine.context.observers.add(self)
+        self._engine.context.observers.append(self)
         for work in (self._keep_present(), self._listen(), self._run()):
             self._works.begin(work)
         return self

@@ -97,7 +97,7 @@ class Overrides(Observer):
         self._unprocessed: list[tuple[float, Committed | Edited]] = []
         self._background = Background("setting overrides")
         engine.context.events.listen(self.on_event)
-        engine.context.observers.add(self)
+        engine.context.observers.append(self)
 
     async def __aenter__(self) -> Self:
         # Ends the overrides whose configured values were changed while this server did not run.
