@@ -181,7 +181,7 @@ class _Merge:
 
     def _effects(self, document: Document, one: Section, other: Section) -> Sequence[Effect]:
         """Return the effects of replacing the section `one` of a document by `other`."""
-        return effects(self.editor, document, document.replace(one, other))
+        return effects(document, document.replace(one, other))
 
     def _section_after(self, document: Document, effects_: Iterable[Effect], key: Key) -> Section:
         """Return the section with this key after the effects are applied to the document. Raises what `with_effects` raises."""
@@ -263,7 +263,7 @@ class _Merge:
                 object_ = self._object(document, place)
                 values.append(object_.get(member) if object_ and member else object_)
             else:
-                values.append(complete_object(self.editor, place, sections[0] if sections else None))
+                values.append(complete_object(place, sections[0] if sections else None))
         before, mine, theirs = values
         if member == LINES:
             mine, theirs = ([line for line in side or () if line not in (before or ())] or None for side in (mine, theirs))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.commit.change import Change, Outcome
-from haproxy_native.editing.editor import standard_editor
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.request_context import Author
 from haproxy_native.runtime.client import Worker
@@ -79,7 +78,7 @@ class Edited:
     @cached_property
     def effects(self) -> tuple[Effect, ...]:
         """The effects on the objects of the configuration, if that was edited. Computed on first use; blocks."""
-        return effects(standard_editor(), *self.texts)
+        return effects(*self.texts)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from haproxy_native.commit.change import Change, Operation, Outcome, Reload, Tex
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.preview import Preview, preview, preview_of_former
-from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import same_text
 from haproxy_native.errors import (
     Conflict,
@@ -124,7 +123,7 @@ async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
     base, document = await run_in_thread(context.transactions.sides, id_)
     if base is None:
         return None
-    changed = await run_in_thread(effects, standard_editor(), base, document)
+    changed = await run_in_thread(effects, base, document)
     files = context.transactions.staged(id_).files.values()
     return list(dict.fromkeys([*(effect.object for effect in changed), *(file.object for file in files)]))
 

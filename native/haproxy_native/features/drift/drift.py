@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.resources import resources
 from haproxy_native.engine import Engine
@@ -77,8 +76,8 @@ class DriftReport:
 class Drift:
     """Compares the file and the process of one engine."""
 
-    def __init__(self, engine: Engine, editor: Editor, overrides: Overrides) -> None:
-        self._engine, self._editor, self._overrides = engine, editor, overrides
+    def __init__(self, engine: Engine, overrides: Overrides) -> None:
+        self._engine, self._overrides = engine, overrides
 
     async def find(self) -> DriftReport:
         """Compare everything, and return the report. If HAProxy does not answer, the report says so, and nothing is raised."""
@@ -88,7 +87,7 @@ class Drift:
         cause = PENDING if self._engine.context.has_unloaded else NOT_LOADED
         differences: list[Difference] = []
         if running is not None:
-            changes = await run_in_thread(effects, self._editor, running, document)
+            changes = await run_in_thread(effects, running, document)
             sides = ("file", "running")
             differences += [Difference(effect.object, effect.member, sides, (effect.new, effect.old), cause) for effect in changes]
         answers = True
