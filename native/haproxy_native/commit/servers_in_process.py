@@ -1,6 +1,6 @@
 """Change members of servers in the process alone, and revert such changes."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
@@ -63,19 +63,21 @@ async def change_server(
     Sends commands only for members that differ, in this order: health, state, weight, address. If HAProxy refuses a command, the earlier
     ones are undone. The caller holds `process_lock`. Raises BadValue, RuntimeRefused, and RuntimeAbsent if the worker was replaced.
     """
-    await commands.apply(runtime, list(_commands_with_undo(before, wanted)))
+    await commands.apply(runtime, list(commands_to_set(before, wanted)))
     after = await state_of(runtime, object_of(before))
     # Observers get every requested member, even if its value has not changed: somebody else may have set it before.
     requested = [member for member in (*MEMBERS, HEALTH) if member in wanted]
     changed = await store_members(context, [(before, after)], requested, author) if after else []
     if after is None or any(
-        isinstance(command.check, Shows) and not holds(after, command.check) for command in _commands_with_undo(after, wanted)
+        isinstance(command.check, Shows) and not holds(after, command.check) for command in commands_to_set(after, wanted)
     ):
         raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
     return after, changed
 
 
-def _commands_with_undo(state: ServerState, values: Mapping[str, Any]) -> Iterator[Command]:
+def commands_to_set(state: ServerState, values: Mapping[str, Any]) -> Iterator[Command]:
+    """Yield the commands that set members of a server, each with its undo. Members that already have their value are skipped."""
+
     def changed(member: str) -> Any:
         value = values.get(member)
         return None if value == getattr(state, member) else value
@@ -97,20 +99,6 @@ def _commands_with_undo(state: ServerState, values: Mapping[str, Any]) -> Iterat
 
 def _undone_by(command: Command, undo: Command) -> Command:
     return replace(command, undo=undo.text)
-
-
-def commands_to_set(state: ServerState, values: Mapping[str, object]) -> Iterable[Command]:
-    """Yield the commands that set members of a server to the values in `values`. Members that already have their value are skipped."""
-    backend, name, current = state.backend_name, state.name, values_of(state)
-    changed = {member: value for member, value in values.items() if value != current[member]}
-    if HEALTH in changed:
-        yield commands.health(backend, name, str(changed[HEALTH]))
-    if STATE in changed:
-        yield commands.state(backend, name, str(changed[STATE]))
-    if WEIGHT in changed:
-        yield commands.weight(backend, name, int(str(changed[WEIGHT])))
-    if ADDRESS in changed or PORT in changed:
-        yield commands.address(backend, name, str(values.get(ADDRESS, state.address)), int(str(values.get(PORT, state.port))) or None)
 
 
 async def state_of(runtime: Runtime, object_: str) -> ServerState | None:
