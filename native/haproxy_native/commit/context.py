@@ -14,7 +14,7 @@ from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
 from haproxy_native.check.run import checks
-from haproxy_native.commit.change import Published
+from haproxy_native.commit.change import Published, Texts
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
@@ -107,7 +107,7 @@ class CommitContext:
 
         `before`, `version`: the document and the version before the edit.
         """
-        versions, texts = (version, current.version), (before, current.document)
+        versions, texts = (version, current.version), Texts(before, current.document)
         if current is self.current:
             if self.running.document is before and not self.running.is_doubtful:
                 self.unloaded.clear()
