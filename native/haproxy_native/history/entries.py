@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from haproxy_native.commit.change import Change, Content, MemberChange, Outcome
 from haproxy_native.editing.editor import standard_editor
@@ -10,7 +9,7 @@ from haproxy_native.editing.object_names import object_of_section
 from haproxy_native.reload.records import ReloadRecord
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
-from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.section import BOUNDARY
 
 # What an entry is about.
 CONFIGURATION, FILE, RUNTIME = "configuration", "file", "runtime"
@@ -100,17 +99,9 @@ def outcome_of(record: ReloadRecord) -> ReloadOutcome | None:
 
 def sections(before: Document, after: Document) -> list[str]:
     """Return the object names of the sections whose text differs. Comments count as text, blank lines at the end do not."""
-    head = _count_shared(before.sections, after.sections)
-    tail = _count_shared(before.sections[: head - 1 if head else None : -1], after.sections[: head - 1 if head else None : -1])
-    texts = list[set[tuple[str, str, str]]]()
-    for document in (before, after):
-        end = len(document.sections) - tail
-        named = zip(document.sections[head:end], document.names()[head:end], strict=True)
+    places, texts = before.apart_from(after), list[set[tuple[str, str, str]]]()
+    for document, place in zip((before, after), places, strict=True):
+        named = zip(document.sections[place], document.names()[place], strict=True)
         texts.append({(section.kind, name, section.text.rstrip()) for section, name in named if section.kind != BOUNDARY})
     old, new = texts
     return sorted({object_of_section(standard_editor(), kind, name) for kind, name, _ in old ^ new})
-
-
-def _count_shared(one: Sequence[Section], other: Sequence[Section]) -> int:
-    """Return how many sections at the start are identical objects. Edited documents share unchanged sections."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False)))
