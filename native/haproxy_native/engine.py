@@ -166,7 +166,7 @@ class Engine:
         await self.context.running.restore()
         await self.context.find_working_directory()
         if writes:
-            await publication.resume(self.context, self.stores)
+            await publication.resume(self.context)
             await resume(self.context, edited=not known)
         self._watching.begin(ProcessWatch(self.context).run())
         if self.context.transactions.ttl:
@@ -321,7 +321,7 @@ class Engine:
 
         Raises what `preview` raises.
         """
-        return await preview_of(self.context, self.transaction(id_, author=author).id, self.stores, author, more)
+        return await preview_of(self.context, self.transaction(id_, author=author).id, author, more)
 
     # -- transactions
 
@@ -351,7 +351,7 @@ class Engine:
 
     async def check_commit(self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False) -> bool:
         """Return whether the commit of a transaction would reload HAProxy. Raises what the commit would raise before HAProxy's check."""
-        change = await commit_of(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
+        change = await commit_of(self.context, id_, author, force_reload=force_reload, merges=merges)
         unchanged = not change.files and await run_in_thread(same_text, await run_in_thread(change.apply, self.document), self.document)
         return await would_reload(self.context, change) or unchanged
 
@@ -365,7 +365,7 @@ class Engine:
 
         A transaction without changes reloads HAProxy. `merges`: rebase the transaction onto changes that were made since it started.
         """
-        return await commit_transaction(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
+        return await commit_transaction(self.context, id_, author, force_reload=force_reload, merges=merges)
 
     async def base(self, version: int | None, *, merges: bool = False) -> tuple[Document, int]:
         """Return the configuration to make a change on, and its version.
