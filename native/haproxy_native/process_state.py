@@ -30,7 +30,7 @@ from haproxy_native.planning.outcome import Reason
 from haproxy_native.runtime.client import Worker
 from haproxy_native.text.document import Document
 
-NOT_KNOWN = Reason("", 0, "", "it is not known what HAProxy has loaded")
+NOT_KNOWN = Reason("it is not known what HAProxy has loaded")
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class ProcessState:
             case Unknown():
                 return [NOT_KNOWN]
             case Doubtful(_, why, place):
-                return [place or Reason("", 0, "", why)]
+                return [place or Reason(why)]
         return []
 
 

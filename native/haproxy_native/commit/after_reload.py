@@ -243,7 +243,7 @@ def _log_lost_edits(record: ReloadRecord) -> None:
         log.warning("%s", text)
 
 
-RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pending")
+RESTARTED = Reason("the server was restarted while this reload was pending")
 
 
 async def resume(context: CommitContext, *, edited: bool) -> None:

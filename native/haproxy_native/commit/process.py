@@ -42,9 +42,9 @@ from haproxy_native.text.document import Document
 from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
 log = logging.getLogger(__name__)
-STOPPED = Reason("", 0, "", "HAProxy does not run")
-SILENT = Reason("", 0, "", "HAProxy does not answer")
-RELOAD_REQUESTED = Reason("", 0, "", "a reload was requested")
+STOPPED = Reason("HAProxy does not run")
+SILENT = Reason("HAProxy does not answer")
+RELOAD_REQUESTED = Reason("a reload was requested")
 
 
 async def decide(
@@ -81,7 +81,7 @@ async def plan_change(context: CommitContext, running: Document, new: Document, 
     try:
         return await plan_observed(context, running, new, claimed)
     except RuntimeAbsent as error:
-        return Plan(reasons=[Reason("", 0, "", f"HAProxy does not report the state of its servers: {error}")])
+        return Plan(reasons=[Reason(f"HAProxy does not report the state of its servers: {error}")])
 
 
 async def plan_observed(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
@@ -106,9 +106,9 @@ async def _probe(context: CommitContext, plan: Plan, new: Document) -> Plan:
             except RuntimeRefused as error:
                 place = plan.places.get(command.text)
                 why = f"HAProxy would refuse a command: {error}"
-                return Plan(reasons=[reason_at(new, *place, why, error.remedy) if place else Reason("", 0, "", why)])
+                return Plan(reasons=[reason_at(new, *place, why, error.remedy) if place else Reason(why)])
             except RuntimeAbsent as error:
-                return Plan(reasons=[Reason("", 0, "", f"HAProxy does not answer a question: {error}")])
+                return Plan(reasons=[Reason(f"HAProxy does not answer a question: {error}")])
     return plan
 
 
@@ -125,7 +125,7 @@ def _plan(context: CommitContext, running: Document, new: Document, observed: Ob
         )
     except Exception:
         log.exception("no plan for version %d", context.current.version)
-        return Plan(reasons=[Reason("", 0, "", "the change of the process could not be planned")])
+        return Plan(reasons=[Reason("the change of the process could not be planned")])
 
 
 async def reasons_to_reload(context: CommitContext, before: Document, new: Document, claimed: Claimed = frozenset()) -> Sequence[Reason]:
@@ -148,9 +148,9 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
         await _send_actions(context, change, stamped, new)
         return Plan()
     if unchanged and change.transaction_id and not change.files:
-        return Plan(reasons=[Reason("", 0, "", "a transaction without changes was committed")])
+        return Plan(reasons=[Reason("a transaction without changes was committed")])
     if unchanged and change.reload is Reload.NOW and context.pending:
-        return Plan(reasons=[Reason("", 0, "", "an earlier commit waits for a reload")])
+        return Plan(reasons=[Reason("an earlier commit waits for a reload")])
     running = context.running
     if unchanged and await is_done(context, change, stamped.document):
         if running.document is before and not running.is_doubtful:

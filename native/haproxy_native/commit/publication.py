@@ -204,7 +204,7 @@ async def draft_files(context: CommitContext, change: Change, *, is_judged: bool
 
 
 log = logging.getLogger(__name__)
-PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
+PENDING = Reason("the configuration that refers to the file waits for its reload")
 
 
 def by_reload(plan: FilePlan, *, forced: bool) -> FilePlan:
@@ -392,9 +392,9 @@ def delete(path: Path) -> None:
 
 def _not_applied(path: Path, error: NativeError) -> Reason:
     if isinstance(error, NeedsReload):
-        return Reason("", 0, "", error.detail)
+        return Reason(error.detail)
     why = "HAProxy refuses" if isinstance(error, RuntimeRefused) else "it is unknown whether HAProxy has accepted"
-    return Reason("", 0, "", f"{why} {path.name}: {error}")
+    return Reason(f"{why} {path.name}: {error}")
 
 
 async def resume(context: CommitContext) -> None:

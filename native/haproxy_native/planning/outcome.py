@@ -14,12 +14,12 @@ from haproxy_native.text.section import BOUNDARY, Section
 class Reason:
     """Why a change needs a reload."""
 
-    # Keyword and name of the section in the new document.
-    section: str
-    # The line in its file, from 1; 0 without a line.
-    line: int
-    keyword: str
     why: str
+    # Keyword and name of the section in the new document; empty if the reason concerns none.
+    section: str = ""
+    # The line in its file, from 1; 0 without a line.
+    line: int = 0
+    keyword: str = ""
     # Empty for the main file.
     file: str = ""
     # An edit of the configuration after which changes like this need no reload; empty if there is none.
@@ -96,7 +96,7 @@ def reason_at(document: Document, section: Section, place: int, why: str, remedy
     """Return a reason for a reload that refers to the line with the index `place` in a section."""
     words = section.lines[place].args if section.kind != BOUNDARY else ()
     title = f"{section.kind} {section.name}".rstrip() if section.kind != BOUNDARY else ""
-    return Reason(title, line_of(document, section, place), words[0] if words else "", why, section.file or "", remedy)
+    return Reason(why, title, line_of(document, section, place), words[0] if words else "", section.file or "", remedy)
 
 
 def line_of(document: Document, section: Section, place: int) -> int:

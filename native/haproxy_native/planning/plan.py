@@ -98,7 +98,7 @@ class _Planner:
     def plan(self) -> Plan:
         self.result.corrected = self._differences_to_correct()
         if directives_outside_sections(self.running) != directives_outside_sections(self.new):
-            self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
+            self.result.reasons.append(Reason("text before the first section changed", line=1))
         before, after = sections_of(self.running), sections_of(self.new)
         removed, added = only_in_first(before, after), only_in_first(after, before)
         unpaired = set(map(id, (*removed, *added)))
@@ -144,7 +144,7 @@ class _Planner:
             if (section.kind, section.name) not in before:
                 self._reason(section, 0, "the section is new")
         removed = [key for key in old if key not in after]
-        self.result.reasons += [Reason(f"{kind} {name}".rstrip(), 0, kind, "the section was removed") for kind, name in removed]
+        self.result.reasons += [Reason("the section was removed", f"{kind} {name}".rstrip(), 0, kind) for kind, name in removed]
         if not self.result.reasons:
             moved = (section for section, key in zip(sections_of(self.new), old, strict=False) if key_of(section) != key)
             self._reason(next(moved, sections_of(self.new)[-1]), 0, "the order of the sections changed")
@@ -181,7 +181,7 @@ class _Planner:
         if gone := next((line for line in removed if line.args and line.words[:1] not in replaced and not self._is_of_servers(line)), None):
             title = f"{new.kind} {new.name}".rstrip()
             remedy = BY_MAP if gone.args[:1] in self._switching else ""
-            return self.result.reasons.append(Reason(title, 0, gone.args[0], f"the line was removed, and {why}", new.file or "", remedy))
+            return self.result.reasons.append(Reason(f"the line was removed, and {why}", title, 0, gone.args[0], new.file or "", remedy))
         return self._reason(new, first_difference(old, new), why)
 
     def _is_of_servers(self, line: Line) -> bool:

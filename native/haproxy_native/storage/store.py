@@ -506,11 +506,11 @@ def plan_reload(running_lines: Sequence[FileReference], current_lines: Sequence[
 
     `running_lines`: the lines of the running configuration that refer to the file. `current_lines`: those of the current configuration.
     """
-    reasons = [Reason(line.section, line.line, line.keyword, why) for line in running_lines[:1]]
+    reasons = [Reason(why, line.section, line.line, line.keyword) for line in running_lines[:1]]
     return FilePlan((), reasons, bool(running_lines), bool(current_lines))
 
 
 def plan_reload_of_loaded(running_lines: Sequence[FileReference], current_lines: Sequence[FileReference], why: str) -> FilePlan:
     """Plan a reload for a file that the worker has loaded, even if no line refers to it."""
     plan = plan_reload(running_lines, current_lines, why)
-    return plan if plan.used else replace(plan, used=True, reasons=[Reason("", 0, "", why)])
+    return plan if plan.used else replace(plan, used=True, reasons=[Reason(why)])

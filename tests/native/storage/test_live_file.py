@@ -68,7 +68,7 @@ def test_a_file_that_is_gone(tmp_path: Path) -> None:
 def test_a_change_that_is_not_live_is_told() -> None:
     check_live(Outcome(1, None, live=True))
     with pytest.raises(RuntimeAbsent, match="it is unknown; the file has the change, and reload 7 loads it"):
-        check_live(Outcome(1, "7", live=False, reasons=[Reason("", 0, "", "it is unknown")]))
+        check_live(Outcome(1, "7", live=False, reasons=[Reason("it is unknown")]))
 
 
 def test_a_link_that_leads_out_of_the_directory(tmp_path: Path) -> None:
