@@ -77,7 +77,7 @@ async def handle_success(context: CommitContext) -> None:
     with suppress(Unreadable):
         await context.current.notice_in_thread()
     if context.current.edits != load.edits:
-        running.step(Doubted("the file was edited by another process while HAProxy read it"))
+        running.step(Doubted(Reason("the file was edited by another process while HAProxy read it")))
     if (reasons := await apply_missing(context)) and not context.pending:
         context.reloads.schedule(reasons)
 

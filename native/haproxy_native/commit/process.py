@@ -44,6 +44,7 @@ from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 log = logging.getLogger(__name__)
 STOPPED = Reason("HAProxy does not run")
 SILENT = Reason("HAProxy does not answer")
+COMMAND_FAILED = "a runtime command failed"
 RELOAD_REQUESTED = Reason("a reload was requested")
 
 
@@ -245,7 +246,7 @@ async def sending_commands(context: CommitContext, plan: Plan, before: Document,
     except Exception as error:
         await _revert_commands(context, plan, before, stamped.document, error)
         if isinstance(error, RuntimeFailure):
-            raise NotAccepted(_failure_reason(error)) from error
+            raise NotAccepted(f"{COMMAND_FAILED}: {error}") from error
         raise
     running.step(CommandsProved(text_of(stamped), is_file=True))
     context.events.publish(ChangedLive(plan.texts))
@@ -265,8 +266,10 @@ async def _revert_commands(context: CommitContext, plan: Plan, before: Document,
             return running.step(CommandsReverted())
     except RuntimeFailure as failure:
         log.warning("reverting the commands of a change failed: %s", failure)
-    why = _failure_reason(error) if isinstance(error, RuntimeFailure) else f"the commands of a change could not be reverted: {error}"
-    running.step(Doubted(why, _failed_line(plan, new, error, why)))
+    if isinstance(error, RuntimeFailure):
+        running.step(Doubted(_failure_reason(plan, new, error)))
+    else:
+        running.step(Doubted(Reason(f"the commands of a change could not be reverted: {error}")))
     context.reloads.schedule(running.reasons())
 
 
@@ -314,20 +317,17 @@ async def _send(context: CommitContext, plan: Plan, document: Document) -> list[
             await commands.apply(context.runtime, plan.commands)
             context.events.publish(ChangedLive(plan.texts))
     except RuntimeFailure as error:
-        why = _failure_reason(error)
-        context.running.step(Doubted(why, _failed_line(plan, document, error, why)))
+        context.running.step(Doubted(_failure_reason(plan, document, error)))
         return context.running.reasons()
     return []
 
 
-def _failure_reason(error: Exception) -> str:
-    return f"a runtime command failed: {error}"
-
-
-def _failed_line(plan: Plan, document: Document, error: Exception, why: str) -> Reason | None:
+def _failure_reason(plan: Plan, document: Document, error: RuntimeFailure) -> Reason:
+    """Return the reason for a reload after a command has failed, with the line of the command if HAProxy has refused it."""
+    why = f"{COMMAND_FAILED}: {error}"
     if isinstance(error, RuntimeRefused) and (place := plan.places.get(error.command)):
         return reason_at(document, *place, why, error.remedy)
-    return None
+    return Reason(why)
 
 
 async def _send_actions(context: CommitContext, change: Change, stamped: Stamped, new: Document) -> None:
@@ -338,7 +338,7 @@ async def _send_actions(context: CommitContext, change: Change, stamped: Stamped
     known = None if running.is_doubtful else running.document
     if change.text and change.text.actions:
         plan = await plan_change(context, known, stamped.document) if known else None
-        running.step(Doubted("runtime actions were sent along with a text that HAProxy has not loaded"))
+        running.step(Doubted(Reason("runtime actions were sent along with a text that HAProxy has not loaded")))
         await commands.run_actions(context.runtime, change.text.actions)
         if plan and await _is_done(context, plan):
             running.step(CommandsProved(text_of(stamped), is_file=True))
