@@ -236,7 +236,7 @@ class _Merge:
         if their_object is None and before is not None and my_object is not None:
             self._clash(place)
         elif their_object is not None and before is not None:
-            for member in operation.members if isinstance(operation, Patch) else ():
+            for member in operation.body if isinstance(operation, Patch) else ():
                 if their_object.get(member) not in (before.get(member), (my_object or {}).get(member)):
                     self._clash(place, member)
 
