@@ -28,7 +28,7 @@ from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.observed import STATE, server_names
 from haproxy_native.planning.outcome import SectionPlan, line_of
-from haproxy_native.planning.section_order import conditional_sections, has_conditionals
+from haproxy_native.planning.section_order import has_conditionals, is_conditional
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import MODE, USUAL_MODE, Servers, ancestors, fixed, mode_of
 from haproxy_native.runtime import commands
@@ -58,17 +58,12 @@ _UNKNOWN = ""
 
 
 class Surroundings:
-    """The context of each section of a document: which names are in use, which defaults section applies, which sections are conditional."""
+    """The context of each section of a document: which names are in use, and which defaults section applies."""
 
     def __init__(self, document: Document) -> None:
         self.names = Counter(section.name for section in document.sections if section.kind in NAMED_ALIKE)
         self.defaults = Counter(name for name, _ in document.of_kind(DEFAULTS))
         self._sources = {id(section_): source for section_, source in zip(document.sections, all_inherited_defaults(document), strict=True)}
-        self._guarded = conditional_sections(document)
-
-    def is_conditional(self, section: Section) -> bool:
-        """Return whether a section is inside a conditional block that begins above it."""
-        return id(section) in self._guarded
 
     def source(self, section: Section) -> str:
         """Return the name by which clients address the defaults section that a section inherits from; empty if it inherits from none."""
@@ -133,7 +128,7 @@ def _why_not_addable(running: Document, new: Document, section: Section, source:
         return "HAProxy adds a backend only from a named defaults section, and the one above it has no name"
     if around.defaults[source] > 1:
         return f"two defaults sections have the name {source}"
-    if any(map(has_conditionals, (section, loaded, *ancestors(new, section)))) or around.is_conditional(section):
+    if has_conditionals(loaded) or is_conditional(new, (section, *ancestors(new, section))):
         return "it, or a line that it inherits, is in a conditional block"
     if around.names[section.name] > 1:
         return "another section has the same name"
@@ -169,17 +164,16 @@ def _is_inheritable(line: Line) -> bool:
 
 
 def plan_deleted(
-    running: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings, find_use: Callable[[str], str]
+    running: Document, section: Section, servers: Servers, capabilities: Capabilities, find_use: Callable[[str], str]
 ) -> SectionPlan:
     """Return the plan for a backend of the running document that the new document does not have.
 
-    `around`: the context of the sections in `running`. `find_use`: returns a sentence about a line or map entry that still names a
-    backend; empty if there is none.
+    `find_use`: returns a sentence about a line or map entry that still names a backend; empty if there is none.
     """
     result = SectionPlan()
     if not capabilities.deletes_backends:
         return result.because(0, "the section was removed, and this HAProxy cannot delete backends in the running process", NEWER)
-    if has_conditionals(section) or around.is_conditional(section):
+    if is_conditional(running, (section,)):
         return result.because(0, "the section was removed, and it was in a conditional block")
     if off := fixed((section, *ancestors(running, section)), servers.grammar).everything:
         return result.because(0, f"the section was removed, and HAProxy accepts no runtime commands for it because of its setting {off}")

@@ -13,7 +13,6 @@ A plan applies as a whole: if it has any reason for a reload, no command is sent
 While one change waits for a reload, later changes can still be applied at runtime if they change other sections: see `with_ready_change`.
 """
 
-import functools
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
@@ -29,7 +28,6 @@ from haproxy_native.planning.observed import SERVED, Claimed, Observed, ServerDi
 from haproxy_native.planning.outcome import Plan, Reason, SectionPlan, reason_at
 from haproxy_native.planning.section_order import (
     Key,
-    conditional_sections,
     is_conditional,
     key_of,
     keys_of,
@@ -122,13 +120,13 @@ class _Planner:
 
         # Publish new backends last: until then, all other commands can be undone.
         published = []
-        around, before = Surroundings(self.new), Surroundings(self.running)
+        around = Surroundings(self.new)
         for section in added:
             section_plan = backend_plan.plan_added(self.running, self.new, section, self.servers, self.capabilities, around)
             self._add(section, section_plan)
             published += section_plan.published
         for section in removed:
-            self._add(section, backend_plan.plan_deleted(self.running, section, self.servers, self.capabilities, before, find_use))
+            self._add(section, backend_plan.plan_deleted(self.running, section, self.servers, self.capabilities, find_use))
         self.result.commands += published
 
     def _add(self, section: Section, part: SectionPlan) -> None:
@@ -214,14 +212,10 @@ class _Planner:
         planner.plan_templates(before.templates, after.templates)
         self._add(new, planner.result)
 
-    @functools.cached_property
-    def _conditional(self) -> frozenset[int]:
-        return conditional_sections(self.running) | conditional_sections(self.new)
-
     def _why_unknown(self, document: Document, section: Section) -> str:
         """Return why the planner cannot determine what the servers of a section inherit; empty if it can."""
         above = list(ancestors(document, section))
-        if is_conditional((section, *above), self._conditional):
+        if is_conditional(document, (section, *above)):
             return "a server, or a line that it inherits, is in a conditional block"
         if keyword := next((line.args[0] for each in (section, *above) for line in each.lines if line.args and "$" in line.args[0]), ""):
             return f"only HAProxy can resolve the keyword {keyword}"
@@ -243,7 +237,7 @@ class _Planner:
             if commands is None:
                 return None
             new_commands += commands
-        return None if new_commands and is_conditional((new,), self._conditional) else new_commands
+        return None if new_commands and is_conditional(self.new, (new,)) else new_commands
 
     @staticmethod
     def _commands_for_line(section: Section, former: Line | None, line: Line) -> list[Command] | None:
@@ -376,11 +370,10 @@ def _insert_backends(running: Document, new: Document, added: Sequence[Section])
         else:
             sections.append(section)
     result = Document(running.preamble, sections, running.leads)
-    around, around_new = Surroundings(result), Surroundings(new)
     for section in added:
         placed_section = result.find(section.kind, section.name)
         assert placed_section
-        if around.is_conditional(placed_section) or around_new.is_conditional(section):
+        if is_conditional(result, (placed_section,)) or is_conditional(new, (section,)):
             return None
         if list(map(meaning, ancestors(result, placed_section))) != list(map(meaning, ancestors(new, section))):
             return None
