@@ -26,7 +26,7 @@ from haproxy_native.errors import BadValue
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.live import NotExpressible, live_of, plain
-from haproxy_native.planning.observed import STATE, server_names
+from haproxy_native.planning.observed import SERVED, STATE, server_names
 from haproxy_native.planning.outcome import SectionPlan, line_of
 from haproxy_native.planning.section_order import has_conditionals, is_conditional
 from haproxy_native.planning.server_plan import ServerPlanner
@@ -43,8 +43,6 @@ BACKEND = "backend"
 NAMED_ALIKE = (BACKEND, "frontend", "listen", DEFAULTS)
 # The modes that `add backend` accepts.
 MODES = ("tcp", "http")
-# Kinds of sections with servers.
-SERVED = (BACKEND, "listen")
 NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
 NAMED = "name the defaults section from which backends inherit"
 UNNAMED = "first delete the map entries and the lines that name such backends"
