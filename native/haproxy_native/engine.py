@@ -7,8 +7,8 @@ with the `CommitContext` that `context_of` builds from the settings. The engine 
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -399,11 +399,8 @@ class Engine:
     def expects_haproxy(self) -> bool:
         return self.context.running.is_expected
 
-    @asynccontextmanager
-    async def loading(self) -> AsyncIterator[Load]:
-        """Mark a reload as in progress while the body runs. Meanwhile, only changes that need no reload are committed."""
-        async with self.context.loading() as load:
-            yield load
+    def loading(self) -> AbstractAsyncContextManager[Load]:
+        return self.context.loading()
 
     async def loaded(self) -> Sequence[str]:
         async with self.context.publishing():
