@@ -37,7 +37,7 @@ def _least(lines: list[str], backends: int) -> float:
     for number in range(TRIES):
         new = editor.replace(document, servers, parent, name, {**body, "weight": 1 + number})
         began = time.perf_counter()
-        (effect,) = effects(editor, document, new)
+        (effect,) = effects(document, new)
         taken.append(time.perf_counter() - began)
         assert effect.member == "weight", effect
         document = new

@@ -9,7 +9,6 @@ from statistics import quantiles
 
 from bench.farm import farm, server_line
 from bench.plan import Effort
-from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.history.history import History
 from haproxy_native.request_context import NOBODY
@@ -34,7 +33,7 @@ async def measured(changes: int, servers: int) -> tuple[list[float], list[float]
     """Seconds of each change of a weight, without and with the history."""
     async with AsyncExitStack() as stack:
         engines = [await _engine(stack, servers) for _ in range(2)]
-        history = History(engines[1].context, Editor(), engines[1].database)
+        history = History(engines[1].context, engines[1].database)
         await stack.enter_async_context(history)
         took: tuple[list[float], list[float]] = ([], [])
         for number in range(changes):

@@ -89,7 +89,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     named, document = directories(settings), served_document()
     editor = Editor(language)
     limits = Limits(max(1, settings.history_entries), settings.history_days * DAY, settings.history_size << 20)
-    history = History(engine.context, editor, engine.database, limits)
+    history = History(engine.context, engine.database, limits)
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
 
     def rights_of(group: str, name: str) -> Rights | None:

@@ -4,14 +4,14 @@ A request that changes nothing is abandoned when its client disconnects. Its tas
 the task runs in a thread stops at its next `check`. Long computations call `check` between their pieces. In a computation that cannot be
 abandoned, `check` does nothing.
 
-A task that `create_task` has created is abandoned together with the task that created it. Every other task continues, since several
-requests may wait for it. asyncio copies context variables into each new task, so `_waiting` also stores the task that it was set for, and
-is ignored in all others. In a thread that computes for that task, the stored task is None, which the event loop's tasks never match.
+Tasks that this task creates are not abandoned, since several requests may wait for them. asyncio copies context variables into each new
+task, so `_waiting` also stores the task that it was set for, and is ignored in all others. In a thread that computes for that task, the
+stored task is None, which the event loop's tasks never match.
 """
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -54,18 +54,6 @@ def waiting() -> Waiting | None:
     """Return who waits for the current task; None if the task cannot be abandoned."""
     who, task = _waiting.get() or (None, None)
     return who if task is asyncio.current_task() else None
-
-
-def create_task(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
-    """Create a task that only the current task waits for, so that it is abandoned together with the current task."""
-    who = waiting()
-
-    async def run() -> Result:
-        if who:
-            _waiting.set((who, asyncio.current_task()))
-        return await work
-
-    return asyncio.create_task(run())
 
 
 def run_abandonable(caller: Waiting | None, work: Callable[[], Result]) -> Result:

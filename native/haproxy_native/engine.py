@@ -7,8 +7,8 @@ with the `CommitContext` that `context_of` builds from the settings. The engine 
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from haproxy_native.commit import after_reload, permission, publication
 from haproxy_native.commit.after_reload import resume
 from haproxy_native.commit.change import Candidate, Change, Operation, Outcome, Reload, Texts
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import CommitContext, Planner
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import TABLES, Current, StateRow
 from haproxy_native.commit.events import Events, Reloaded
 from haproxy_native.commit.ledger import Ledger
@@ -41,7 +41,6 @@ from haproxy_native.errors import (
     NoTransaction,
     Unreadable,
 )
-from haproxy_native.planning import plan as planning
 from haproxy_native.process_state import Load
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import ReloadRecord
@@ -94,12 +93,9 @@ class EngineSettings:
         return None if self.before or self.after else (self.backups or self.file.parent) / f"{self.file.name}.lkg"
 
 
-def context_of(
-    settings: EngineSettings, runtime: Runtime, reloads: ReloadAgent, stores: Stores, database: Database, plan: Planner | None = None
-) -> CommitContext:
+def context_of(settings: EngineSettings, runtime: Runtime, reloads: ReloadAgent, stores: Stores, database: Database) -> CommitContext:
     """Build the context that all commits of an engine share. Reads no files yet."""
     database.declare(TABLES, *TRANSACTIONS)
-    preceded, stored = bool(settings.check.before), stores.naming(lambda document: context.base(document))
     row = StateRow(database, "haproxy.cfg", is_kept=not settings.read_only)
     stamp = header.with_short_header if settings.short_header else header.with_header
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
@@ -123,12 +119,7 @@ def context_of(
         check=settings.check,
         runtime=runtime,
         database=database,
-        plan=plan
-        or (
-            lambda running, new, capabilities, observed: planning.plan(
-                running, new, capabilities, preceded=preceded, stored=stored, observed=observed
-            )
-        ),
+        find_entry=stores.naming(lambda document: context.base(document)),
         reloads=reloads,
         ledger=Ledger(database, settings.storage),
         stores=stores,
@@ -148,16 +139,14 @@ _NEITHER = "version or transaction not specified: name the version that is to be
 class Engine:
     """One haproxy.cfg and the HAProxy that runs it. Call `start` before anything else, and `close` at the end.
 
-    `reloads` creates the reload agent, whose host is the engine. `plan` replaces the planner in tests.
+    `reloads` creates the reload agent, whose host is the engine.
     """
 
-    def __init__(
-        self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner | None = None
-    ) -> None:
+    def __init__(self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent]) -> None:
         self.settings, self.runtime, self.stores = settings, runtime, Stores(settings.directories, settings.storage)
         self.database = Database(settings.storage / "state")
         self.reloads = reloads(self)
-        self.context = context_of(settings, runtime, self.reloads, self.stores, self.database, plan)
+        self.context = context_of(settings, runtime, self.reloads, self.stores, self.database)
         self.soundness, self._watching = Soundness(self.context), Background("watching the files")
 
     async def start(self) -> None:
@@ -177,7 +166,7 @@ class Engine:
         await self.context.running.restore()
         await self.context.find_working_directory()
         if writes:
-            await publication.resume(self.context, self.stores)
+            await publication.resume(self.context)
             await resume(self.context, edited=not known)
         self._watching.begin(ProcessWatch(self.context).run())
         if self.context.transactions.ttl:
@@ -332,7 +321,7 @@ class Engine:
 
         Raises what `preview` raises.
         """
-        return await preview_of(self.context, self.transaction(id_, author=author).id, self.stores, author, more)
+        return await preview_of(self.context, self.transaction(id_, author=author).id, author, more)
 
     # -- transactions
 
@@ -362,7 +351,7 @@ class Engine:
 
     async def check_commit(self, id_: str, *, author: Author, force_reload: bool = False, merges: bool = False) -> bool:
         """Return whether the commit of a transaction would reload HAProxy. Raises what the commit would raise before HAProxy's check."""
-        change = await commit_of(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
+        change = await commit_of(self.context, id_, author, force_reload=force_reload, merges=merges)
         unchanged = not change.files and await run_in_thread(same_text, await run_in_thread(change.apply, self.document), self.document)
         return await would_reload(self.context, change) or unchanged
 
@@ -376,7 +365,7 @@ class Engine:
 
         A transaction without changes reloads HAProxy. `merges`: rebase the transaction onto changes that were made since it started.
         """
-        return await commit_transaction(self.context, id_, self.stores, author, force_reload=force_reload, merges=merges)
+        return await commit_transaction(self.context, id_, author, force_reload=force_reload, merges=merges)
 
     async def base(self, version: int | None, *, merges: bool = False) -> tuple[Document, int]:
         """Return the configuration to make a change on, and its version.
@@ -410,11 +399,8 @@ class Engine:
     def expects_haproxy(self) -> bool:
         return self.context.running.is_expected
 
-    @asynccontextmanager
-    async def loading(self) -> AsyncIterator[Load]:
-        """Mark a reload as in progress while the body runs. Meanwhile, only changes that need no reload are committed."""
-        async with self.context.loading() as load:
-            yield load
+    def loading(self) -> AbstractAsyncContextManager[Load]:
+        return self.context.loading()
 
     async def loaded(self) -> Sequence[str]:
         async with self.context.publishing():

@@ -30,7 +30,7 @@ from haproxy_native.planning.outcome import Reason
 from haproxy_native.runtime.client import Worker
 from haproxy_native.text.document import Document
 
-NOT_KNOWN = Reason("", 0, "", "it is not known what HAProxy has loaded")
+NOT_KNOWN = Reason("it is not known what HAProxy has loaded")
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,8 @@ class Doubtful:
     """The worker ran `text`, but something else may be in effect by now."""
 
     text: ConfigurationText
-    # Why something else may be in effect.
-    why: str
-    # The same reason with the line that was changed; None if no line is known.
-    place: Reason | None = None
+    # Why something else may be in effect, and so why the next change needs a reload.
+    reason: Reason
 
 
 Belief = Unknown | Runs | Trying | Doubtful
@@ -140,8 +138,8 @@ class ProcessState:
         match self.belief:
             case Unknown():
                 return [NOT_KNOWN]
-            case Doubtful(_, why, place):
-                return [place or Reason("", 0, "", why)]
+            case Doubtful(_, reason):
+                return [reason]
         return []
 
 
@@ -193,10 +191,9 @@ class CommandsProved:
 
 @dataclass(frozen=True)
 class Doubted:
-    """A command has failed, or something else may have changed what the worker does. `why` and `place` are those of `Doubtful`."""
+    """A command has failed, or something else may have changed what the worker does."""
 
-    why: str
-    place: Reason | None = None
+    reason: Reason
 
 
 @dataclass(frozen=True)
@@ -281,13 +278,13 @@ def step(state: ProcessState, event: Event) -> ProcessState:
             return replace(state, belief=Runs(state.belief.old)) if isinstance(state.belief, Trying) else state
         case CommandsProved(text, is_file):
             return _running(state, Runs(text), is_file=is_file and not state.is_loading)
-        case Doubted(why, place):
+        case Doubted(reason):
             match state.belief:
                 case Trying(former, intended):
                     # If this server is killed, the file may contain either text; a reload is needed for both.
-                    return replace(state, belief=Doubtful(former, why, place), pending=(*state.pending, former.fingerprint, intended))
+                    return replace(state, belief=Doubtful(former, reason), pending=(*state.pending, former.fingerprint, intended))
                 case Runs(former) | Doubtful(former):
-                    return replace(state, belief=Doubtful(former, why, place))
+                    return replace(state, belief=Doubtful(former, reason))
             return state
         case ReloadBegan(load):
             return replace(state, loads=(*state.loads, load), is_loading=True)

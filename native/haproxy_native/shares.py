@@ -87,6 +87,24 @@ def check_room(caller: Account, total: int, held: int, held_by_all: int, what: s
         raise ShareExceeded(f"there are {held_by_all} {what}, the rest of {total} is for callers with all rights; try again later")
 
 
+@dataclass
+class Holding:
+    """The part of a pool that one request occupies."""
+
+    # What the slots are, for error messages, and how many each limited caller holds.
+    what: str
+    held: Counter[str]
+    caller: Account
+    size: int = 0
+
+    def add(self, size: int, total: int) -> None:
+        """Add slots of a pool with `total` slots. Raises ShareExceeded."""
+        if self.caller.is_limited:
+            check_room(self.caller, total, self.held[self.caller.name], self.held.total(), self.what, size)
+            self.held[self.caller.name] += size
+            self.size += size
+
+
 class Pool:
     """Counts what limited callers hold during a request. `what` names it in error messages."""
 
@@ -94,35 +112,14 @@ class Pool:
         self._what, self._held = what, Counter[str]()
 
     @contextmanager
-    def hold(self, caller: Account) -> Iterator["Holding"]:
+    def hold(self, caller: Account) -> Iterator[Holding]:
         """Yield an empty holding of a caller, and release all that was added to it at the end."""
-        holding = Holding(self, caller)
+        holding = Holding(self._what, self._held, caller)
         try:
             yield holding
         finally:
-            self._held[holding.caller.name] -= holding.size
+            self._held[caller.name] -= holding.size
             self._held += Counter[str]()
-
-    def add(self, holding: "Holding", size: int, total: int) -> None:
-        """Add to a holding of a pool with `total` slots. Raises ShareExceeded."""
-        if not holding.caller.is_limited:
-            return
-        check_room(holding.caller, total, self._held[holding.caller.name], self._held.total(), self._what, size)
-        self._held[holding.caller.name] += size
-        holding.size += size
-
-
-@dataclass
-class Holding:
-    """The part of a pool that one request occupies."""
-
-    pool: Pool
-    caller: Account
-    size: int = 0
-
-    def add(self, size: int, total: int) -> None:
-        """Add to the holding, in a pool of `total` slots. Raises ShareExceeded."""
-        self.pool.add(self, size, total)
 
 
 @dataclass(eq=False)

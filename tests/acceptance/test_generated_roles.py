@@ -60,7 +60,7 @@ def changed_objects(before: tuple[bytes, dict[str, bytes]], client: Client) -> l
 
 def _changed(before: tuple[bytes, dict[str, bytes]], client: Client) -> Iterator[tuple[str, str]]:
     if (now := client.file.read_bytes()) != before[0]:
-        found = effects(Editor(), Document.parse(before[0]), Document.parse(now))
+        found = effects(Document.parse(before[0]), Document.parse(now))
         gone, come = ({each.object for each in found if not each.member and getattr(each, side) is None} for side in ("new", "old"))
         for effect in found:
             is_changed = effect.member or effect.object in gone & come

@@ -96,9 +96,8 @@ class Client:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        # Some parts of features start at their first use.
+        # Some parts of features start at their first use. One that has not been entered observes nothing.
         for part in [part for feature in self.app.services.features.values() for part in feature.runs]:
-            # A part that has not started is no observer.
             with suppress(ValueError):
                 self.runner.run(part.__aexit__(None, None, None))
         if self.app.services.history._journal:

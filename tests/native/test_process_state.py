@@ -9,6 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.process_state import (
     CommandsProved,
     CommandsReverted,
@@ -53,7 +54,7 @@ STATES = [
     ProcessState(Runs(A), FIRST, last_good=A),
     ProcessState(Runs(A, B.document), FIRST, last_good=A),
     ProcessState(Trying(A, B.fingerprint), FIRST, last_good=A, pending=("x",)),
-    ProcessState(Doubtful(A, "why"), FIRST, last_good=A),
+    ProcessState(Doubtful(A, Reason("why")), FIRST, last_good=A),
     ProcessState(Runs(A), FIRST, last_good=A, pending=(B.fingerprint,), loads=(replace(LOAD, target=B.document),), is_loading=True),
     ProcessState(Runs(A), FIRST, last_good=A, drift={"server b/s": "weight 1"}),
 ]
@@ -68,7 +69,7 @@ EVENTS: list[Event] = [
     CommandsReverted(),
     CommandsProved(C),
     CommandsProved(C, is_file=True),
-    Doubted("a command failed"),
+    Doubted(Reason("a command failed")),
     ReloadBegan(LOAD),
     TargetChanged(C.document),
     ReloadSucceeded(SECOND, B),
@@ -184,7 +185,7 @@ class Beliefs(RuleBasedStateMachine):
             assert not isinstance(self.state.belief, Trying)
         elif ends == "half":
             self.world.process.does = "half"
-            self.take(Doubted("a command failed"))
+            self.take(Doubted(Reason("a command failed")))
         else:
             self.world.process.does = new.fingerprint
             if ends == "taken" or is_written:
@@ -211,7 +212,7 @@ class Beliefs(RuleBasedStateMachine):
         if ends == "taken":
             self.take(CommandsProved(new, is_file=True))
         elif ends == "half":
-            self.take(Doubted("a command failed"))
+            self.take(Doubted(Reason("a command failed")))
         else:
             self.kill()
 
@@ -254,7 +255,7 @@ class Beliefs(RuleBasedStateMachine):
         self.look()
         if meanwhile == "edit" and reads == "amid":
             # This cannot be known. The server counts the edits until it ends.
-            self.take(Doubted("the file was edited"))
+            self.take(Doubted(Reason("the file was edited")))
         self.take(LoadsEnded())
 
     def change_beside(self) -> None:
@@ -312,7 +313,7 @@ def test_commands_cut_off_by_a_kill_are_settled_by_a_reload_of_the_file(in_file:
     trying = step(ProcessState(Runs(A), FIRST, last_good=A), CommandsSent(B.fingerprint))
     state = from_row(to_row(trying), in_file, A, ())
     assert (state.belief, state.last_good, state.pending) == (Unknown(), in_file, (in_file.fingerprint,))
-    doubted = from_row(to_row(step(trying, Doubted("it is not known"))), in_file, A, ())
+    doubted = from_row(to_row(step(trying, Doubted(Reason("it is not known")))), in_file, A, ())
     assert isinstance(doubted.belief, Unknown) and in_file.fingerprint in doubted.pending
 
 

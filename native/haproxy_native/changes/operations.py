@@ -56,16 +56,25 @@ def editor_of(place: ObjectPlace, editor: Editor | None = None) -> Editor | Site
 
 
 @dataclass(frozen=True)
-class Create:
-    """Creates an object in a list. An integer `place.key` is the index of the object; otherwise the object is appended."""
+class ObjectEdit:
+    """An operation on one object, or on a list of objects if `place` has no key."""
 
     place: ObjectPlace
-    body: Mapping[str, Any]
+    # The object; the members of a Patch; the elements of a ReplaceAll; None for a Delete.
+    body: Any = None
     # Whether the body has the children of the object as well.
     full: bool = False
     # An editor that writes values differently from the standard one, such as times in another unit.
     editor: Editor | None = field(default=None, repr=False, compare=False)
     is_whole: ClassVar[bool] = False
+
+    def apply(self, document: Document) -> Document:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Create(ObjectEdit):
+    """Creates an object in a list. An integer `place.key` is the index of the object; otherwise the object is appended."""
 
     def apply(self, document: Document) -> Document:
         at = self.place
@@ -74,16 +83,11 @@ class Create:
 
 
 @dataclass(frozen=True)
-class Replace:
-    """Replaces an object by `body`. Parts of the object that the API does not know are kept."""
+class Replace(ObjectEdit):
+    """Replaces an object. Parts of the object that the API does not know are kept."""
 
-    place: ObjectPlace
-    body: Mapping[str, Any]
-    full: bool = False
-    editor: Editor | None = field(default=None, repr=False, compare=False)
     # Whether the server that is replaced is claimed.
     claims: bool = True
-    is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
         at = self.place
@@ -96,28 +100,19 @@ class Replace:
 
 
 @dataclass(frozen=True)
-class Patch:
+class Patch(ObjectEdit):
     """Replaces some members of an object; None deletes a member."""
-
-    place: ObjectPlace
-    members: Mapping[str, Any]
-    full: bool = False
-    editor: Editor | None = field(default=None, repr=False, compare=False)
-    is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
         at, editor = self.place, editor_of(self.place, self.editor)
         current = editor.get_object(document, at.resource, at.parent, at.key, full=self.full)
-        body = {name: value for name, value in {**current, **self.members}.items() if value is not None}
+        body = {name: value for name, value in {**current, **self.body}.items() if value is not None}
         return editor.replace(document, at.resource, at.parent, at.key, body, full=self.full)
 
 
 @dataclass(frozen=True)
-class Delete:
+class Delete(ObjectEdit):
     """Deletes an object."""
-
-    place: ObjectPlace
-    is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
         at = self.place
@@ -125,18 +120,13 @@ class Delete:
 
 
 @dataclass(frozen=True)
-class ReplaceAll:
+class ReplaceAll(ObjectEdit):
     """Replaces all elements of a list; `place` has no key."""
-
-    place: ObjectPlace
-    bodies: Sequence[Mapping[str, Any]]
-    editor: Editor | None = field(default=None, repr=False, compare=False)
-    is_whole: ClassVar[bool] = False
 
     def apply(self, document: Document) -> Document:
         at = self.place
         assert at.parent is not None
-        return (self.editor or standard_editor()).replace_all(document, at.resource, at.parent, self.bodies)
+        return (self.editor or standard_editor()).replace_all(document, at.resource, at.parent, self.body)
 
 
 @dataclass(frozen=True)
@@ -215,29 +205,31 @@ class SetRuntime:
 
 
 Row = Mapping[str, Any]
-_READERS: Mapping[str, Callable[[ObjectPlace, Row], Edit]] = {
-    "create": lambda place, row: Create(place, row["body"], row["full"]),
-    "replace": lambda place, row: Replace(place, row["body"], row["full"]),
-    "patch": lambda place, row: Patch(place, row["body"], row["full"]),
-    "delete": lambda place, row: Delete(place),
-    "replace_all": lambda place, row: ReplaceAll(place, row["body"]),
+# The classes of operations on objects, by their names in stored transactions.
+_STORED: Mapping[str, type[ObjectEdit]] = {
+    "create": Create,
+    "replace": Replace,
+    "patch": Patch,
+    "delete": Delete,
+    "replace_all": ReplaceAll,
 }
+_NAMES = {operation: name for name, operation in _STORED.items()}
 
 
 def storable(operations: Sequence[Edit], patch: patches.Patch) -> Sequence[Edit]:
     """Return the operations in a form that can be stored: unchanged if all are operations on objects, else one ChangeText of `patch`."""
-    if operations and all(map(_stated, operations)):
+    if operations and all(isinstance(operation, ObjectEdit) for operation in operations):
         return operations
     return [ChangeText(patch, claimed_by_all(operations))]
 
 
 def as_row(operation: Edit) -> Row:
     """Return an operation as data for JSON. The row of a ChangeText does not include the patch, which the caller stores separately."""
-    if (stated := _stated(operation)) is None:
+    if not isinstance(operation, ObjectEdit):
         return {"claimed": list(claimed_by_all([operation]))}
-    name, place, body, full = stated
+    place, name = operation.place, _NAMES[type(operation)]
     parent = [place.parent[0].name, place.parent[1]] if place.parent else None
-    return {"do": name, "of": place.resource.name, "in": parent, "key": place.key, "body": body, "full": full}
+    return {"do": name, "of": place.resource.name, "in": parent, "key": place.key, "body": operation.body, "full": operation.full}
 
 
 def as_operation(row: Row, patch: patches.Patch) -> Edit:
@@ -246,23 +238,7 @@ def as_operation(row: Row, patch: patches.Patch) -> Edit:
     Raises TypeError and KeyError for a malformed row.
     """
     table, parent = resources().by_name, row.get("in")
-    if row.get("do") in _READERS and row["of"] in table and (parent is None or parent[0] in table):
+    if row.get("do") in _STORED and row["of"] in table and (parent is None or parent[0] in table):
         place = ObjectPlace(table[row["of"]], (table[parent[0]], str(parent[1])) if parent else None, row["key"])
-        return _READERS[row["do"]](place, row)
+        return _STORED[row["do"]](place, row["body"], row["full"])
     return ChangeText(patch, frozenset(Claim(*claim) for claim in row.get("claimed", ())))
-
-
-def _stated(operation: Edit) -> tuple[str, ObjectPlace, Any, bool] | None:
-    """Return (name, place, body, whether the body is full) of an operation on an object; None for any other operation."""
-    match operation:
-        case Create():
-            return "create", operation.place, operation.body, operation.full
-        case Replace():
-            return "replace", operation.place, operation.body, operation.full
-        case Patch():
-            return "patch", operation.place, operation.members, operation.full
-        case Delete():
-            return "delete", operation.place, None, False
-        case ReplaceAll():
-            return "replace_all", operation.place, operation.bodies, False
-    return None

@@ -181,7 +181,7 @@ class _Merge:
 
     def _effects(self, document: Document, one: Section, other: Section) -> Sequence[Effect]:
         """Return the effects of replacing the section `one` of a document by `other`."""
-        return effects(self.editor, document, document.replace(one, other))
+        return effects(document, document.replace(one, other))
 
     def _section_after(self, document: Document, effects_: Iterable[Effect], key: Key) -> Section:
         """Return the section with this key after the effects are applied to the document. Raises what `with_effects` raises."""
@@ -236,7 +236,7 @@ class _Merge:
         if their_object is None and before is not None and my_object is not None:
             self._clash(place)
         elif their_object is not None and before is not None:
-            for member in operation.members if isinstance(operation, Patch) else ():
+            for member in operation.body if isinstance(operation, Patch) else ():
                 if their_object.get(member) not in (before.get(member), (my_object or {}).get(member)):
                     self._clash(place, member)
 
@@ -263,7 +263,7 @@ class _Merge:
                 object_ = self._object(document, place)
                 values.append(object_.get(member) if object_ and member else object_)
             else:
-                values.append(complete_object(self.editor, place, sections[0] if sections else None))
+                values.append(complete_object(place, sections[0] if sections else None))
         before, mine, theirs = values
         if member == LINES:
             mine, theirs = ([line for line in side or () if line not in (before or ())] or None for side in (mine, theirs))

@@ -77,7 +77,7 @@ async def handle_success(context: CommitContext) -> None:
     with suppress(Unreadable):
         await context.current.notice_in_thread()
     if context.current.edits != load.edits:
-        running.step(Doubted("the file was edited by another process while HAProxy read it"))
+        running.step(Doubted(Reason("the file was edited by another process while HAProxy read it")))
     if (reasons := await apply_missing(context)) and not context.pending:
         context.reloads.schedule(reasons)
 
@@ -89,8 +89,7 @@ async def differences(context: CommitContext) -> list[str]:
     """
     found = list[ServerDifference]()
     with suppress(RuntimeFailure):
-        for observer in context.observers:
-            found += await observer.from_state_files()
+        found = [each for observer in context.observers for each in await observer.from_state_files()]
     shown = [
         f"{each.member} of server {each.backend}/{each.server} is {each.value}, from the server-state file, and not {each.declared}"
         for each in found[:MOST_REASONS]
@@ -244,7 +243,7 @@ def _log_lost_edits(record: ReloadRecord) -> None:
         log.warning("%s", text)
 
 
-RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pending")
+RESTARTED = Reason("the server was restarted while this reload was pending")
 
 
 async def resume(context: CommitContext, *, edited: bool) -> None:

@@ -18,7 +18,6 @@ from haproxy_native.changes.expect import ANY as ANY_VERSION
 from haproxy_native.changes.expect import Expect
 from haproxy_native.changes.file_operations import FileOperation
 from haproxy_native.changes.operations import Edit, PutDocument, PutText, Replace, SetRuntime, claimed_by_all
-from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import name_of
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.observed import Claimed
@@ -230,7 +229,7 @@ class Texts:
         """The effects on objects, computed when they are first read. Blocks, and takes long for a large configuration."""
         with self._lock:
             if self._effects is None:
-                self._effects = effects(standard_editor(), *self)
+                self._effects = effects(*self)
             return self._effects
 
     def with_after(self, after: Document) -> "Texts":

@@ -43,6 +43,7 @@ from haproxy_native.commit.publication import FileSet, Publication, reasons_of
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
 from haproxy_native.errors import READ_ONLY, EditedMeanwhile, Forbidden, Stale
+from haproxy_native.planning.outcome import Plan
 from haproxy_native.planning.touches import Touch
 from haproxy_native.process_state import ReloadRequired
 from haproxy_native.reload.records import IN_PROGRESS
@@ -289,12 +290,12 @@ async def _publish_text(context: CommitContext, change: Change, prepared: Prepar
     applied = await process.apply(context, change, text.stamped, *prepared.texts)
     for reason in applied.reasons:
         log.info("version %d needs a reload: %s", intended.version, reason)
-    outcome = replace(intended, members=applied.members)
+    outcome = replace(intended, members=process.corrected_members(applied))
     if applied.reasons or change.reload is Reload.NONE:
         return replace(outcome, reasons=tuple(applied.reasons))
     if (pending := context.pending) and not context.running.is_current and (change.is_whole or header.same_text(*prepared.texts)):
         return replace(outcome, reload_id=pending)
-    return replace(outcome, live=True, commands=applied.commands)
+    return replace(outcome, live=True, commands=applied.texts)
 
 
 async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, intended: Outcome) -> Outcome:
@@ -317,7 +318,7 @@ async def _publish_files(
     context: CommitContext, change: Change, prepared: Prepared, intended: Outcome, files: FileSet, publication: Publication
 ) -> Outcome:
     """Replace stored files, and the configuration if it changes too, and apply them. Raises RefusedAtRuntime; then nothing has changed."""
-    text, applied = prepared.text, process.Applied()
+    text, applied = prepared.text, Plan()
     if files:
         await publication.begin(files.drafts, context.current.fingerprint if text else "")
     if text:
@@ -332,11 +333,11 @@ async def _publish_files(
             publication.reasons += applied.reasons
         await publication.finish()
     publication.update_ledger()
-    reasons = [*publication.to_reload]
+    reasons, outcome = publication.to_reload, replace(intended, members=process.corrected_members(applied))
     if publication.reasons or reasons:
-        return replace(intended, reasons=tuple(reasons), members=applied.members)
+        return replace(outcome, reasons=reasons)
     commands = (text for plan in publication.plans.values() for step in plan.steps for text in step.texts)
-    return replace(intended, live=True, commands=(*applied.commands, *commands), members=applied.members)
+    return replace(outcome, live=True, commands=(*applied.texts, *commands))
 
 
 async def _replace_file(context: CommitContext, change: Change, prepared: Prepared) -> NewText:

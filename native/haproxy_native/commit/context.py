@@ -14,7 +14,7 @@ from haproxy_native.changes.file_operations import FileStore
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
 from haproxy_native.check.run import checks
-from haproxy_native.commit.change import Published
+from haproxy_native.commit.change import Published, Texts
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
@@ -26,19 +26,16 @@ from haproxy_native.disk.file import drafts_aside, drafts_directory
 from haproxy_native.disk.path_errors import owner_of
 from haproxy_native.editing.file_references import base_directory, with_named_base
 from haproxy_native.errors import Refused, Unreadable
-from haproxy_native.planning.observed import Claimed, Observed
-from haproxy_native.planning.outcome import Plan
+from haproxy_native.planning.observed import Claimed
 from haproxy_native.process_state import ConfigurationText, Load, LoadsEnded, ReloadBegan
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
-from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.working_directory import WorkingDirectory
 from haproxy_native.shares import Account
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
-Planner = Callable[[Document, Document, Capabilities, Observed | None], Plan]
 # The most changes that are stored in memory while HAProxy does not load them, for example because it is stopped for days.
 MOST_UNLOADED = 100
 
@@ -60,12 +57,13 @@ class CommitContext:
     check: CheckSettings
     runtime: Runtime
     database: Database
-    plan: Planner
+    # Returns a sentence about the entry of a stored map that names a backend, given the document and the backend; empty if none does.
+    find_entry: Callable[[Document, str], str]
     reloads: ReloadAgent
     ledger: Ledger
     stores: Mapping[str, FileStore] = field(default_factory=dict)
     events: Events = field(default_factory=Events)
-    # Called in this order.
+    # Called in the order in which they were added.
     observers: list[Observer] = field(default_factory=list)
     recorder: Recorder = field(default_factory=Recorder)
     working_directory: WorkingDirectory = field(default_factory=lambda: WorkingDirectory(""))
@@ -87,13 +85,17 @@ class CommitContext:
     # reload has reverted.
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 
+    def overridden_members(self, claimed: Claimed) -> OverriddenMembers:
+        """Return the overridden members, which a change leaves as they are; empty if the change claims no servers."""
+        return next((dict(members) for observer in self.observers if claimed and (members := observer.overridden_members())), {})
+
     def judges(self, author: Author) -> bool:
-        """Return whether observers judge the changes of an author."""
+        """Return whether an observer has to judge the changes of this author."""
         return any(observer.judges(author) for observer in self.observers)
 
-    def overridden_members(self, claimed: Claimed) -> OverriddenMembers:
-        """Return the overridden members of servers, which the change leaves as they are; empty if the change claims no servers."""
-        return {server: members for each in self.observers for server, members in each.overridden_members().items()} if claimed else {}
+    def is_confirmed(self, confirmation: str) -> bool | None:
+        """Return whether a change was confirmed; None while that is undecided. `confirmation`: the id for which the change waits."""
+        return next((answer for observer in self.observers if (answer := observer.is_confirmed(confirmation)) is not True), True)
 
     @property
     def pending(self) -> str | None:
@@ -105,7 +107,7 @@ class CommitContext:
 
         `before`, `version`: the document and the version before the edit.
         """
-        versions, texts = (version, current.version), (before, current.document)
+        versions, texts = (version, current.version), Texts(before, current.document)
         if current is self.current:
             if self.running.document is before and not self.running.is_doubtful:
                 self.unloaded.clear()

@@ -6,16 +6,13 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.commit.change import Change, Outcome
-from haproxy_native.editing.editor import standard_editor
-from haproxy_native.planning.effects import Effect, effects
+from haproxy_native.commit.change import Change, Outcome, Texts
+from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import Author
 from haproxy_native.runtime.client import Worker
-from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 # The kinds and the outcomes of `RequestAnswered`.
@@ -74,12 +71,12 @@ class Edited:
     owner: str
     author: Author
     versions: tuple[int, int]
-    texts: tuple[Document, Document]
+    texts: Texts
 
-    @cached_property
+    @property
     def effects(self) -> tuple[Effect, ...]:
-        """The effects on the objects of the configuration, if that was edited. Computed on first use; blocks."""
-        return effects(standard_editor(), *self.texts)
+        """The effects on the objects of the configuration, if that was edited. Blocks."""
+        return self.texts.effects
 
 
 @dataclass(frozen=True)

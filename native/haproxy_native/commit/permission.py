@@ -19,7 +19,6 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.process import RELOAD_REQUESTED
 from haproxy_native.editing import header
 from haproxy_native.editing.defaults_sections import refuse_rebound
-from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BreaksTests, Forbidden, Untested
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, all_touches
@@ -38,7 +37,7 @@ def permit(author: Author, texts: Texts, touched: Sequence[Touch] = ()) -> bool:
     """
     if author.rights is None or author.rights.are_all:
         return True
-    return author.rights.permit([*all_touches(standard_editor(), texts.before, texts.after, texts.effects), *touched])
+    return author.rights.permit([*all_touches(texts.before, texts.after, texts.effects), *touched])
 
 
 def apply_and_authorize(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Texts, bool]:
@@ -142,7 +141,7 @@ async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict |
     if not context.judges(candidate.author):
         return None
     try:
-        return GateVerdict(failed_before=await _failing_before(context, candidate))
+        return GateVerdict(failed_before=await _failing_tests(context, candidate))
     except BreaksTests as error:
         return GateVerdict(error.failed, error.failed_before)
     except Untested as error:
@@ -156,10 +155,10 @@ async def judge(context: CommitContext, candidate: Candidate) -> None:
     them, so the next attempt is judged immediately.
     """
     if context.judges(candidate.author):
-        wrong = await _failing_before(context, candidate)
+        failing = await _failing_tests(context, candidate)
         if candidate.author.request:
-            candidate.author.request.failing_tests = tuple(wrong)
+            candidate.author.request.failing_tests = tuple(failing)
 
 
-async def _failing_before(context: CommitContext, candidate: Candidate) -> list[str]:
+async def _failing_tests(context: CommitContext, candidate: Candidate) -> list[str]:
     return [name for observer in context.observers for name in await observer.judge(candidate)]

@@ -121,8 +121,3 @@ class Observer:
     async def from_state_files(self) -> Sequence[ServerDifference]:
         """Return the differences between servers and the configuration that a server-state file has caused. Raises RuntimeFailure."""
         return ()
-
-
-def is_confirmed(observers: Sequence[Observer], confirmation: str) -> bool | None:
-    """Return whether a change was confirmed, as in `Observer`: the first answer that is not the default."""
-    return next((answer for observer in observers if (answer := observer.is_confirmed(confirmation)) is not True), True)

@@ -134,7 +134,7 @@ async def preview(context: CommitContext, change: Change) -> Preview:
             if bool(files) and await run_in_thread(same_text, *texts):
                 plan = Plan()
             else:
-                plan = (await decide(context, *texts, whole=change.is_whole, may_wait=not change.is_whole, claimed=change.claimed)).plan
+                plan = await decide(context, *texts, whole=change.is_whole, may_wait=not change.is_whole, claimed=change.claimed)
         commands = [] if plan.reasons else plan.commands
         diff = await run_in_thread(difference, texts.before, texts.after, context.current.path.name)
         shown = [await asyncio.to_thread(_preview_file, context, files, *row) for row in plans.items()]

@@ -11,8 +11,7 @@ Functions that change the process are called under the locks.
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 from haproxy_native.commit.change import Change, MemberChange, Reload, Validation
 from haproxy_native.commit.context import CommitContext
@@ -22,6 +21,7 @@ from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
+from haproxy_native.planning import plan as planning
 from haproxy_native.planning.needs_check import needs_check
 from haproxy_native.planning.observed import Claimed, Observed
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
@@ -42,22 +42,10 @@ from haproxy_native.text.document import Document
 from haproxy_native.threads import run_in_thread, run_in_thread_if_large
 
 log = logging.getLogger(__name__)
-STOPPED = Reason("", 0, "", "HAProxy does not run")
-SILENT = Reason("", 0, "", "HAProxy does not answer")
-RELOAD_REQUESTED = Reason("", 0, "", "a reload was requested")
-
-
-class Decision(NamedTuple):
-    """How a change is applied to the worker."""
-
-    plan: Plan
-    # The configuration that the worker runs after the commands, if other changes in the file still wait for a reload. None if the worker
-    # then runs the whole file.
-    target: Document | None = None
-
-    @property
-    def reasons(self) -> Sequence[Reason]:
-        return self.plan.reasons
+STOPPED = Reason("HAProxy does not run")
+SILENT = Reason("HAProxy does not answer")
+COMMAND_FAILED = "a runtime command failed"
+RELOAD_REQUESTED = Reason("a reload was requested")
 
 
 async def decide(
@@ -68,7 +56,7 @@ async def decide(
     whole: bool = False,
     may_wait: bool = True,
     claimed: Claimed = frozenset(),
-) -> Decision:
+) -> Plan:
     """Decide how to apply the change from `before` to `new` to the worker in service.
 
     `whole`: the process must run all of `new`, so values that were changed in the process alone need a reload as well. `may_wait`: whether
@@ -77,16 +65,16 @@ async def decide(
     running = context.running
     awaited = [SILENT if context.runtime.is_silent else STOPPED] if context.reloads.awaiting else []
     if reasons := [*(running.drift() if whole else ()), *(awaited or running.reasons())]:
-        return Decision(Plan(reasons=reasons))
+        return Plan(reasons=reasons)
     assert running.document is not None
     plan = await plan_change(context, running.document, new, claimed)
     if not (plan.reasons and context.has_unloaded and may_wait):
-        return Decision(plan)
+        return plan
     if (target := await run_in_thread_if_large((before, new), with_ready_change, running.document, before, new)) is not None:
         alone = await plan_change(context, running.document, target, claimed)
         if not alone.reasons:
-            return Decision(alone, target)
-    return Decision(plan)
+            return replace(alone, target=target)
+    return plan
 
 
 async def plan_change(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
@@ -94,7 +82,7 @@ async def plan_change(context: CommitContext, running: Document, new: Document, 
     try:
         return await plan_observed(context, running, new, claimed)
     except RuntimeAbsent as error:
-        return Plan(reasons=[Reason("", 0, "", f"HAProxy does not report the state of its servers: {error}")])
+        return Plan(reasons=[Reason(f"HAProxy does not report the state of its servers: {error}")])
 
 
 async def plan_observed(context: CommitContext, running: Document, new: Document, claimed: Claimed = frozenset()) -> Plan:
@@ -118,36 +106,31 @@ async def _probe(context: CommitContext, plan: Plan, new: Document) -> Plan:
             except RuntimeRefused as error:
                 place = plan.places.get(command.text)
                 why = f"HAProxy would refuse a command: {error}"
-                return Plan(reasons=[reason_at(new, *place, why, error.remedy) if place else Reason("", 0, "", why)])
+                return Plan(reasons=[reason_at(new, *place, why, error.remedy) if place else Reason(why)])
             except RuntimeAbsent as error:
-                return Plan(reasons=[Reason("", 0, "", f"HAProxy does not answer a question: {error}")])
+                return Plan(reasons=[Reason(f"HAProxy does not answer a question: {error}")])
     return plan
 
 
 def _plan(context: CommitContext, running: Document, new: Document, observed: Observed | None) -> Plan:
     """Plan the change. If planning fails unexpectedly, return a plan to reload, because the file may have been replaced already."""
     try:
-        return context.plan(running, new, context.runtime.capabilities, observed)
+        return planning.plan(
+            running,
+            new,
+            context.runtime.capabilities,
+            preceded=bool(context.check.before),
+            stored=context.find_entry,
+            observed=observed,
+        )
     except Exception:
         log.exception("no plan for version %d", context.current.version)
-        return Plan(reasons=[Reason("", 0, "", "the change of the process could not be planned")])
+        return Plan(reasons=[Reason("the change of the process could not be planned")])
 
 
 async def reasons_to_reload(context: CommitContext, before: Document, new: Document, claimed: Claimed = frozenset()) -> Sequence[Reason]:
     """Return why the change from `before` to `new` needs a reload; empty if runtime commands are enough."""
     return (await plan_change(context, before, new, claimed)).reasons
-
-
-@dataclass(frozen=True)
-class Applied:
-    """How a change was applied to the process."""
-
-    # Why only a reload applies the change; empty if commands did.
-    reasons: Sequence[Reason] = ()
-    # The commands that HAProxy has accepted.
-    commands: Sequence[str] = ()
-    # The members that others had set in the process and that this change has reset, by commands or by the reload.
-    members: Sequence[MemberChange] = ()
 
 
 def corrected_members(plan: Plan) -> tuple[MemberChange, ...]:
@@ -158,38 +141,38 @@ def corrected_members(plan: Plan) -> tuple[MemberChange, ...]:
     )
 
 
-async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
-    """Apply a change to the process by commands, or return the reasons for a reload. The file already contains the text of the change."""
+async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Plan:
+    """Apply a change to the process by commands, or return a plan with the reasons for a reload. The file already contains the text."""
     unchanged = await run_in_thread_if_large((before, new), header.same_text, before, new)
     if change.reload is Reload.NONE:
         await _send_actions(context, change, stamped, new)
-        return Applied()
+        return Plan()
     if unchanged and change.transaction_id and not change.files:
-        return Applied([Reason("", 0, "", "a transaction without changes was committed")])
+        return Plan(reasons=[Reason("a transaction without changes was committed")])
     if unchanged and change.reload is Reload.NOW and context.pending:
-        return Applied([Reason("", 0, "", "an earlier commit waits for a reload")])
+        return Plan(reasons=[Reason("an earlier commit waits for a reload")])
     running = context.running
     if unchanged and await is_done(context, change, stamped.document):
         if running.document is before and not running.is_doubtful:
             running.step(CommandsProved(text_of(stamped), is_file=True))
         elif context.pending is None:
             running.step(NoReloadRequired())
-        return Applied()
-    plan, partial_target = await _decide_change(context, change, before, stamped.document)
+        return Plan()
+    plan = await _decide_change(context, change, before, stamped.document)
     if plan.commands and not plan.reasons:
         running.step(CommandsSent(stamped_fingerprint(stamped)))
         await running.flush()
     if reasons := plan.reasons or await _send(context, plan, stamped.document):
-        return Applied(reasons, members=corrected_members(plan))
-    loaded = await _with_fingerprint(partial_target) if partial_target else text_of(stamped)
-    running.step(CommandsProved(loaded, is_file=partial_target is None))
+        return replace(plan, reasons=reasons)
+    loaded = await _with_fingerprint(plan.target) if plan.target else text_of(stamped)
+    running.step(CommandsProved(loaded, is_file=plan.target is None))
     if load := context.load:
         # The worker that is being started needs this change as well.
         target = await run_in_thread(with_ready_change, load.wanted, before, stamped.document)
         assert target is not None
         running.step(TargetChanged(target))
         await running.flush()
-    return Applied(commands=plan.texts, members=corrected_members(plan))
+    return plan
 
 
 async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
@@ -216,7 +199,7 @@ async def is_done(context: CommitContext, change: Change, new: Document) -> bool
     return not (plan.reasons or plan.commands)
 
 
-async def _decide_change(context: CommitContext, change: Change, before: Document, new: Document) -> Decision:
+async def _decide_change(context: CommitContext, change: Change, before: Document, new: Document) -> Plan:
     return await decide(context, before, new, whole=change.is_whole, may_wait=change.reload is not Reload.NOW, claimed=change.claimed)
 
 
@@ -262,7 +245,7 @@ async def sending_commands(context: CommitContext, plan: Plan, before: Document,
     except Exception as error:
         await _revert_commands(context, plan, before, stamped.document, error)
         if isinstance(error, RuntimeFailure):
-            raise NotAccepted(_failure_reason(error)) from error
+            raise NotAccepted(f"{COMMAND_FAILED}: {error}") from error
         raise
     running.step(CommandsProved(text_of(stamped), is_file=True))
     context.events.publish(ChangedLive(plan.texts))
@@ -282,8 +265,10 @@ async def _revert_commands(context: CommitContext, plan: Plan, before: Document,
             return running.step(CommandsReverted())
     except RuntimeFailure as failure:
         log.warning("reverting the commands of a change failed: %s", failure)
-    why = _failure_reason(error) if isinstance(error, RuntimeFailure) else f"the commands of a change could not be reverted: {error}"
-    running.step(Doubted(why, _failed_line(plan, new, error, why)))
+    if isinstance(error, RuntimeFailure):
+        running.step(Doubted(_failure_reason(plan, new, error)))
+    else:
+        running.step(Doubted(Reason(f"the commands of a change could not be reverted: {error}")))
     context.reloads.schedule(running.reasons())
 
 
@@ -331,20 +316,17 @@ async def _send(context: CommitContext, plan: Plan, document: Document) -> list[
             await commands.apply(context.runtime, plan.commands)
             context.events.publish(ChangedLive(plan.texts))
     except RuntimeFailure as error:
-        why = _failure_reason(error)
-        context.running.step(Doubted(why, _failed_line(plan, document, error, why)))
+        context.running.step(Doubted(_failure_reason(plan, document, error)))
         return context.running.reasons()
     return []
 
 
-def _failure_reason(error: Exception) -> str:
-    return f"a runtime command failed: {error}"
-
-
-def _failed_line(plan: Plan, document: Document, error: Exception, why: str) -> Reason | None:
+def _failure_reason(plan: Plan, document: Document, error: RuntimeFailure) -> Reason:
+    """Return the reason for a reload after a command has failed, with the line of the command if HAProxy has refused it."""
+    why = f"{COMMAND_FAILED}: {error}"
     if isinstance(error, RuntimeRefused) and (place := plan.places.get(error.command)):
         return reason_at(document, *place, why, error.remedy)
-    return None
+    return Reason(why)
 
 
 async def _send_actions(context: CommitContext, change: Change, stamped: Stamped, new: Document) -> None:
@@ -355,7 +337,7 @@ async def _send_actions(context: CommitContext, change: Change, stamped: Stamped
     known = None if running.is_doubtful else running.document
     if change.text and change.text.actions:
         plan = await plan_change(context, known, stamped.document) if known else None
-        running.step(Doubted("runtime actions were sent along with a text that HAProxy has not loaded"))
+        running.step(Doubted(Reason("runtime actions were sent along with a text that HAProxy has not loaded")))
         await commands.run_actions(context.runtime, change.text.actions)
         if plan and await _is_done(context, plan):
             running.step(CommandsProved(text_of(stamped), is_file=True))

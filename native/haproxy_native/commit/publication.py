@@ -204,7 +204,7 @@ async def draft_files(context: CommitContext, change: Change, *, is_judged: bool
 
 
 log = logging.getLogger(__name__)
-PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
+PENDING = Reason("the configuration that refers to the file waits for its reload")
 
 
 def by_reload(plan: FilePlan, *, forced: bool) -> FilePlan:
@@ -392,29 +392,29 @@ def delete(path: Path) -> None:
 
 def _not_applied(path: Path, error: NativeError) -> Reason:
     if isinstance(error, NeedsReload):
-        return Reason("", 0, "", error.detail)
+        return Reason(error.detail)
     why = "HAProxy refuses" if isinstance(error, RuntimeRefused) else "it is unknown whether HAProxy has accepted"
-    return Reason("", 0, "", f"{why} {path.name}: {error}")
+    return Reason(f"{why} {path.name}: {error}")
 
 
-async def resume(context: CommitContext, stores: Mapping[str, FileStore]) -> None:
+async def resume(context: CommitContext) -> None:
     """Finish or undo the changes of stored files that a crash has interrupted. Called at the start."""
     for names in context.ledger.interrupted:
         try:
-            await _resume_change(context, stores, [Path(name) for name in names])
+            await _resume_change(context, [Path(name) for name in names])
         except NativeError as error:
             log.warning("resuming the interrupted change of %s failed: %s", " and ".join(names), error)
     context.mark_files_loaded()
 
 
-async def _resume_change(context: CommitContext, stores: Mapping[str, FileStore], paths: Sequence[Path]) -> None:
+async def _resume_change(context: CommitContext, paths: Sequence[Path]) -> None:
     """Finish or undo the interrupted change of these files, as the page above says, and apply the files."""
     ledger = context.ledger
     entries = {path: ledger.entries[str(path)] for path in paths}
     text = entries[paths[0]].text
     to_delete = [path for path in paths if entries[path].goes]
     is_undone = text == context.current.fingerprint or any(ledger.is_untouched(path) for path in paths if path not in to_delete)
-    if (is_undone and not text and len(paths) == 1) or any(entry.store not in stores for entry in entries.values()):
+    if (is_undone and not text and len(paths) == 1) or any(entry.store not in context.stores for entry in entries.values()):
         return await ledger.undo(*paths)
     if is_undone:
         await ledger.restore(*paths)
@@ -423,7 +423,7 @@ async def _resume_change(context: CommitContext, stores: Mapping[str, FileStore]
     worker = context.running.worker
     if worker and all(ledger.was_read(path, worker) for path in paths):
         return ledger.remove(*paths)
-    theirs = {path: stores[entry.store] for path, entry in entries.items()}
+    theirs = {path: context.stores[entry.store] for path, entry in entries.items()}
     plans = await plan_current(context, theirs)
     publication = Publication(context, theirs, plans, reasons_of(plans.values()))
     if text and not is_undone and context.running.document is not context.current.document:

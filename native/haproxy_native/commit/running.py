@@ -167,11 +167,11 @@ class RunningProcess:
         """Return why nothing can be changed at runtime now; empty if changes are possible."""
         if reasons := self.state.reasons():
             return reasons
-        return [Reason("", 0, "", "HAProxy does not answer")] if self.is_expected and not self.state.answers else []
+        return [Reason("HAProxy does not answer")] if self.is_expected and not self.state.answers else []
 
     def drift(self) -> list[Reason]:
         """Return a reason for each change that was made in the process alone and that the next reload discards."""
-        return [Reason("", 0, "", f"{name} was changed in the running process alone") for name in self.state.drift]
+        return [Reason(f"{name} was changed in the running process alone") for name in self.state.drift]
 
     # -- queries of HAProxy
 

@@ -76,7 +76,7 @@ async def change_server(
 
 
 def commands_to_set(state: ServerState, values: Mapping[str, Any]) -> Iterator[Command]:
-    """Yield the commands, each with its undo, that set members of a server to the values in `values`. Skip members that have theirs."""
+    """Yield the commands that set members of a server, each with its undo. Members that already have their value are skipped."""
 
     def changed(member: str) -> Any:
         value = values.get(member)

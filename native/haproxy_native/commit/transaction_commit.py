@@ -14,7 +14,6 @@ from haproxy_native.commit.change import Change, Operation, Outcome, Reload, Tex
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.preview import Preview, preview, preview_of_former
-from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import same_text
 from haproxy_native.errors import (
     Conflict,
@@ -34,7 +33,7 @@ from haproxy_native.transactions.store import FAILED, IN_PROGRESS, OUTDATED, Tra
 
 
 async def commit_transaction(
-    context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
+    context: CommitContext, id_: str, author: Author, *, force_reload: bool, merges: bool
 ) -> tuple[Transaction, Outcome]:
     """Commit a transaction. Return the transaction, with the version that it started from, and the outcome.
 
@@ -45,7 +44,7 @@ async def commit_transaction(
         raise NoTransaction(f"transaction {transaction.id} does not exist")
     transaction.closed = True
     try:
-        outcome = await commit(context, await commit_of(context, id_, stores, author, force_reload=force_reload, merges=merges))
+        outcome = await commit(context, await commit_of(context, id_, author, force_reload=force_reload, merges=merges))
         await context.transactions.written()
         return transaction, outcome
     except Unconfirmed:
@@ -59,9 +58,7 @@ async def commit_transaction(
         transaction.closed = False
 
 
-async def commit_of(
-    context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, force_reload: bool, merges: bool
-) -> Change:
+async def commit_of(context: CommitContext, id_: str, author: Author, *, force_reload: bool, merges: bool) -> Change:
     """Return the change that commits a transaction. Raises NoTransaction, Forbidden, NotCommittable and Missing.
 
     With `merges`, the transaction is rebased onto the changes that were made since it started; raises TextNotStored if its base is not
@@ -73,7 +70,7 @@ async def commit_of(
         raise NotCommittable(refusal)
     if transaction.status == OUTDATED and not merges:
         raise Outdated(refusal, transaction=id_)
-    change = await change_of(context, id_, stores, author, merges=merges)
+    change = await change_of(context, id_, author, merges=merges)
     reload = Reload.NOW if force_reload else Reload.AUTO
     return replace(change, expect=replace(change.expect, transaction=id_), reload=reload)
 
@@ -85,7 +82,7 @@ def is_overtaken(context: CommitContext, id_: str) -> bool:
     return status == OUTDATED or (status == IN_PROGRESS and is_other)
 
 
-async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, *, merges: bool = False) -> Change:
+async def change_of(context: CommitContext, id_: str, author: Author, *, merges: bool = False) -> Change:
     """Return the change of a transaction of any status. The change expects the version that the transaction started from.
 
     With `merges`, the change is rebased onto the current version instead. Raises NoTransaction, Missing, and TextNotStored if rebasing
@@ -95,19 +92,17 @@ async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileS
     if merges and base is None:
         raise TextNotStored(f"the text that transaction {id_} started from is no longer stored, so it cannot be merged")
     transaction, expect = context.transactions.get(id_), Rebase if merges else Version
-    files = edits_of(context.transactions.staged(id_), stores)
+    files = edits_of(context.transactions.staged(id_), context.stores)
     return Change([*transaction.operations, *files], expect(transaction.version, base, document), author=author)
 
 
-async def preview_of(
-    context: CommitContext, id_: str, stores: Mapping[str, FileStore], author: Author, more: Sequence[Operation] = ()
-) -> Preview:
+async def preview_of(context: CommitContext, id_: str, author: Author, more: Sequence[Operation] = ()) -> Preview:
     """Preview the commit of a transaction to which the operations in `more` are added. An overtaken transaction is previewed as merged.
 
     If the transaction collides with other changes, return its preview on the configuration that it started from, with the conflict.
     """
     is_merged = await run_in_thread(is_overtaken, context, id_)
-    change = await change_of(context, id_, stores, author, merges=is_merged)
+    change = await change_of(context, id_, author, merges=is_merged)
     # It is not known what a refused text started from, so it is compared with the current text.
     expect = ANY if isinstance(change.expect, Version) and change.expect.base is None else change.expect
     try:
@@ -124,7 +119,7 @@ async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
     base, document = await run_in_thread(context.transactions.sides, id_)
     if base is None:
         return None
-    changed = await run_in_thread(effects, standard_editor(), base, document)
+    changed = await run_in_thread(effects, base, document)
     files = context.transactions.staged(id_).files.values()
     return list(dict.fromkeys([*(effect.object for effect in changed), *(file.object for file in files)]))
 

@@ -36,7 +36,7 @@ PATIENCE = 2.0
 START_SECONDS = 1.0
 # How long after a failed or interrupted reload a new worker is still attributed to that reload.
 LATE_SECONDS = 120.0
-LATE = Reason("", 0, "", "a former reload has started a worker late, and it is not known what that has read")
+LATE = Reason("a former reload has started a worker late, and it is not known what that has read")
 # How long the refusal of a text is valid.
 RETRY_SECONDS = 10.0
 # The fingerprint of the text, and the path and the stamp of HAProxy's program.

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from haproxy_native.commit.change import Change, Content, MemberChange, Outcome
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import object_of_section
 from haproxy_native.reload.records import ReloadRecord
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
-from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.section import BOUNDARY
 
 # What an entry is about.
 CONFIGURATION, FILE, RUNTIME = "configuration", "file", "runtime"
@@ -75,7 +74,7 @@ class Refusal:
     id: int = 0
 
 
-def record(editor: Editor, change: Change, outcome: Outcome, path: str, version: int, time: float) -> Record:
+def record(change: Change, outcome: Outcome, path: str, version: int, time: float) -> Record:
     """Return the record of a change. `path` and `version`: those of the current configuration. `time`: a Unix time."""
     kind = FILE if outcome.contents else RUNTIME
     contents = list(outcome.contents)
@@ -83,7 +82,7 @@ def record(editor: Editor, change: Change, outcome: Outcome, path: str, version:
     if outcome.texts:
         before, after = outcome.texts
         kind, version, contents = CONFIGURATION, outcome.version, [Content("", path, before.data, after.data), *contents]
-        objects += sections(editor, before, after)
+        objects += sections(before, after)
     if change.sole_operation:
         objects.append(change.sole_operation.object)
     entry = Entry(time, version, kind, outcome.kind, change.author, reload_id=outcome.reload_id)
@@ -98,19 +97,11 @@ def outcome_of(record: ReloadRecord) -> ReloadOutcome | None:
     return ReloadOutcome(record.id, record.ended, record.status, changes, record.rest_reload_id)
 
 
-def sections(editor: Editor, before: Document, after: Document) -> list[str]:
+def sections(before: Document, after: Document) -> list[str]:
     """Return the object names of the sections whose text differs. Comments count as text, blank lines at the end do not."""
-    head = _count_shared(before.sections, after.sections)
-    tail = _count_shared(before.sections[: head - 1 if head else None : -1], after.sections[: head - 1 if head else None : -1])
-    texts = list[set[tuple[str, str, str]]]()
-    for document in (before, after):
-        end = len(document.sections) - tail
-        named = zip(document.sections[head:end], document.names()[head:end], strict=True)
+    places, texts = before.apart_from(after), list[set[tuple[str, str, str]]]()
+    for document, place in zip((before, after), places, strict=True):
+        named = zip(document.sections[place], document.names()[place], strict=True)
         texts.append({(section.kind, name, section.text.rstrip()) for section, name in named if section.kind != BOUNDARY})
     old, new = texts
-    return sorted({object_of_section(editor, kind, name) for kind, name, _ in old ^ new})
-
-
-def _count_shared(one: Sequence[Section], other: Sequence[Section]) -> int:
-    """Return how many sections at the start are identical objects. Edited documents share unchanged sections."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False)))
+    return sorted({object_of_section(standard_editor(), kind, name) for kind, name, _ in old ^ new})

@@ -37,7 +37,6 @@ from haproxy_native.commit.ports import Begun, Recorder
 from haproxy_native.disk.database import Database, State
 from haproxy_native.disk.path_errors import owner_of
 from haproxy_native.editing import header, patches
-from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import masked_object
 from haproxy_native.errors import Missing, Unreadable, Unrecorded, Unusable
 from haproxy_native.history import entries, summaries
@@ -65,11 +64,10 @@ class History(Recorder):
     def __init__(
         self,
         context: CommitContext,
-        editor: Editor,
         database: Database,
         limits: Limits | None = None,
     ) -> None:
-        self.context, self._editor, self._database = context, editor, database
+        self.context, self._database = context, database
         # For each kind of objects that are no files: returns the stored content of the object with a name.
         self.content_readers: dict[str, Callable[[str], bytes | None]] = {}
         self._limits = limits or Limits()
@@ -169,7 +167,7 @@ class History(Recorder):
 
     def _record(self, change: Change, outcome: Outcome) -> Record:
         current = self.context.current
-        return entries.record(self._editor, change, outcome, str(current.path), current.version, time.time())
+        return entries.record(change, outcome, str(current.path), current.version, time.time())
 
     async def entry_of(self, version: int) -> int | None:
         return await self._ask_if_readable(Journal.of_version, version)
@@ -233,7 +231,7 @@ class History(Recorder):
 
         def record() -> Record:
             content = Content(object_, str(event.path), before.data, after.data)
-            return Record(entry, [content], (), entries.sections(self._editor, before, after) if is_main else [object_])
+            return Record(entry, [content], (), entries.sections(before, after) if is_main else [object_])
 
         await self._add(record, event)
 
@@ -324,7 +322,7 @@ class History(Recorder):
         content, objects = replace(known, before=known.after, after=current), [known.object]
         if path == str(self.context.current.path):
             before, after = await run_in_thread(Document.parse, known.after or b""), await run_in_thread(Document.parse, current or b"")
-            entry, objects = replace(entry, kind=CONFIGURATION), entries.sections(self._editor, before, after)
+            entry, objects = replace(entry, kind=CONFIGURATION), entries.sections(before, after)
         await self._add(lambda: Record(entry, [content], (), objects))
 
     async def _ask_if_readable(self, work: Callable[[Journal, Key], Result | None], key: Key) -> Result | None:
@@ -355,7 +353,7 @@ class History(Recorder):
             if kind == CONFIGURATION and change:
                 touched = await run_in_thread_if_large(change.texts or (), lambda: change.effects)
             elif kind == CONFIGURATION:
-                touched = await run_in_thread(effects, self._editor, *(await self._documents(id_))[0])
+                touched = await run_in_thread(effects, *(await self._documents(id_))[0])
             stored = await self.ask(Journal.stored, id_)
             files = await run_in_thread_if(bool(stored), summaries.file_summaries, stored)
             effects_ = [touch.as_dict() for touch in touched]

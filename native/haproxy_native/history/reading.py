@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from haproxy_native.commit.change import Content
 from haproxy_native.commit.preview import PAST, difference, difference_of_texts
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.object_names import encoded, parsed, section_of_object
 from haproxy_native.editing.secrets import masked_lines, masked_text
 from haproxy_native.errors import NotFound, Unusable
@@ -79,13 +79,13 @@ async def entry_of_request(history: History, id_: str, since: float) -> int | No
     return None
 
 
-async def difference_between(history: History, editor: Editor, start: int | None, end: int, object_: str | None) -> str:
+async def difference_between(history: History, start: int | None, end: int, object_: str | None) -> str:
     """Return the unified diff of the configuration between two entries, with secrets masked.
 
     The first configuration is the one after the entry `start`; if `start` is None, the one before the entry `end`. The second configuration
     is the one after the entry `end`. `object_`: compare only the section of this object. Raises NotFound and BadRequest.
     """
-    path, section = history.context.current.path, section_of_object(editor, object_) if object_ else None
+    path, section = history.context.current.path, section_of_object(standard_editor(), object_) if object_ else None
 
     def texts(journal: Journal) -> tuple[bytes, bytes]:
         if start is None:
@@ -121,9 +121,9 @@ async def differences(contents: Sequence[Content]) -> str:
     return await run_in_thread(lambda: "".join(compare()))
 
 
-async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]:
+async def blamed(history: History, object_: str) -> list[Blamed]:
     """Return the current lines of an object's section, with the entries that last changed them. Raises NotFound and BadRequest."""
-    kind, name = section_of_object(editor, object_)
+    kind, name = section_of_object(standard_editor(), object_)
     now, section = history.context.current.document, "/".join([parsed(object_)[0], *([encoded(name)] if name else [])])
     if now.find(kind, name) is None:
         raise NotFound(f"the configuration has no {section}")

@@ -19,16 +19,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, all_inherited_defaults, named_defaults
+from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
 from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.live import NotExpressible, live_of, plain
-from haproxy_native.planning.observed import STATE, server_names
+from haproxy_native.planning.observed import SERVED, STATE, server_names
 from haproxy_native.planning.outcome import SectionPlan, line_of
-from haproxy_native.planning.section_order import conditional_sections, has_conditionals
+from haproxy_native.planning.section_order import has_conditionals, is_conditional
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import MODE, USUAL_MODE, Servers, ancestors, fixed, mode_of
 from haproxy_native.runtime import commands
@@ -43,12 +43,9 @@ BACKEND = "backend"
 NAMED_ALIKE = (BACKEND, "frontend", "listen", DEFAULTS)
 # The modes that `add backend` accepts.
 MODES = ("tcp", "http")
-# Kinds of sections with servers.
-SERVED = (BACKEND, "listen")
 NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
 NAMED = "name the defaults section from which backends inherit"
 UNNAMED = "first delete the map entries and the lines that name such backends"
-PURGE = "tune.defaults.purge"
 # An argument of a sample or converter that is a name, perhaps followed by a slash and a server.
 
 _ARGUMENT = r"""[(,]\s*["']?{}["']?\s*[,)/]"""
@@ -59,49 +56,30 @@ _UNKNOWN = ""
 
 
 class Surroundings:
-    """The context of each section of a document: which names are in use, which defaults section applies, which sections are conditional."""
+    """The context of each section of a document: which names are in use, and which defaults section applies."""
 
     def __init__(self, document: Document) -> None:
         self.names = Counter(section.name for section in document.sections if section.kind in NAMED_ALIKE)
         self.defaults = Counter(name for name, _ in document.of_kind(DEFAULTS))
         self._sources = {id(section_): source for section_, source in zip(document.sections, all_inherited_defaults(document), strict=True)}
-        self._guarded = conditional_sections(document)
-
-    def is_conditional(self, section: Section) -> bool:
-        """Return whether a section is inside a conditional block that begins above it."""
-        return id(section) in self._guarded
 
     def source(self, section: Section) -> str:
         """Return the name by which clients address the defaults section that a section inherits from; empty if it inherits from none."""
         return self._sources.get(id(section)) or ""
 
 
-class Sources:
-    """Finds the loaded defaults sections from which HAProxy can add backends of `new`. `around`: the context of the sections in `new`."""
+def plan_added(
+    running: Document, new: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings
+) -> SectionPlan:
+    """Return the plan for a backend of the new document that the running document does not have.
 
-    def __init__(self, running: Document, new: Document, around: Surroundings) -> None:
-        self.running, self.new, self.around = running, new, around
-
-    def is_purged(self, name: str) -> bool:
-        """Return whether HAProxy has dropped a loaded defaults section because no section inherits from it."""
-        return self._inherited is not None and name not in self._inherited
-
-    @functools.cached_property
-    def _inherited(self) -> frozenset[str | None] | None:
-        """Return the names of the defaults sections that running sections inherit from; None if HAProxy drops no defaults section."""
-        if not any(line.args[:1] == (PURGE,) for _, section in self.running.of_kind("global") for line in section.lines):
-            return None
-        return frozenset((*map(named_defaults, self.running.sections), *all_implicit_defaults(self.running)))
-
-
-def plan_added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> SectionPlan:
-    """Return the plan for a backend of the new document that the running document does not have."""
-    source, above = sources.around.source(section), list(ancestors(sources.new, section))
-    planner = ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar))
-    result = planner.result
+    `around`: the context of the sections in `new`.
+    """
+    result = SectionPlan()
     if not capabilities.adds_backends:
         return result.because(0, "the section is new, and this HAProxy cannot add backends in the running process", NEWER)
-    if why := _why_not_addable(sources, section, source):
+    source, above = around.source(section), list(ancestors(new, section))
+    if why := _why_not_addable(running, new, section, source, around):
         return result.because(0, f"the section is new, and {why}", NAMED if "named defaults section" in why else "")
     lines = [(place, line) for place, line in enumerate(section.lines) if place and line.words]
     own = [(place, line.words) for place, line in lines if not (servers.is_server(line) or servers.is_default(line))]
@@ -125,36 +103,33 @@ def plan_added(sources: Sources, section: Section, servers: Servers, capabilitie
         add = commands.add_backend(plain(section.name), plain(source), words)
     except (BadValue, NotExpressible) as error:
         return result.because(0, f"the section is new, and no runtime command can express {error}")
-    served = servers.read_section(sources.new, section)
+    served = servers.read_section(new, section)
     if served is None:
         return result.because(0, "the section is new, and one of its server lines cannot be parsed")
-    if has_computed_limit(sources.new, section):
+    if has_computed_limit(new, section):
         result.because(0, "the section is new, and HAProxy computes its fullconn when it loads the file")
     result.send(0, [add])
-    planner.plan((), served.servers)
-    result.published.append(commands.publish_backend(planner.backend))
-    result.places[result.published[0].text] = 0
+    ServerPlanner(servers, capabilities, section.name, fixed((section, *above), servers.grammar), result=result).plan((), served.servers)
+    result.published.append(publish := commands.publish_backend(unquoted(section.name)))
+    result.places[publish.text] = 0
     return result
 
 
-def _why_not_addable(sources: Sources, section: Section, source: str) -> str:
+def _why_not_addable(running: Document, new: Document, section: Section, source: str, around: Surroundings) -> str:
     """Return why HAProxy cannot add a backend from the defaults section `source`; empty if it can. Ignores the lines of the backend."""
-    new, around = sources.new, sources.around
     if not source:
         return "HAProxy adds a backend only from a named defaults section, and there is none above it"
-    loaded = sources.running.find(DEFAULTS, source)
+    loaded = running.find(DEFAULTS, source)
     if loaded is None:
         return f"defaults {source} is not loaded"
     if not loaded.name:
         return "HAProxy adds a backend only from a named defaults section, and the one above it has no name"
     if around.defaults[source] > 1:
         return f"two defaults sections have the name {source}"
-    if any(map(has_conditionals, (section, loaded, *ancestors(new, section)))) or around.is_conditional(section):
+    if has_conditionals(loaded) or is_conditional(new, (section, *ancestors(new, section))):
         return "it, or a line that it inherits, is in a conditional block"
     if around.names[section.name] > 1:
         return "another section has the same name"
-    if sources.is_purged(source):
-        return f"because of {PURGE}, HAProxy has dropped defaults {source}, from which no section inherits"
     return ""
 
 
@@ -187,17 +162,16 @@ def _is_inheritable(line: Line) -> bool:
 
 
 def plan_deleted(
-    running: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings, find_use: Callable[[str], str]
+    running: Document, section: Section, servers: Servers, capabilities: Capabilities, find_use: Callable[[str], str]
 ) -> SectionPlan:
     """Return the plan for a backend of the running document that the new document does not have.
 
-    `around`: the context of the sections in `running`. `find_use`: returns a sentence about a line or map entry that still names a
-    backend; empty if there is none.
+    `find_use`: returns a sentence about a line or map entry that still names a backend; empty if there is none.
     """
     result = SectionPlan()
     if not capabilities.deletes_backends:
         return result.because(0, "the section was removed, and this HAProxy cannot delete backends in the running process", NEWER)
-    if has_conditionals(section) or around.is_conditional(section):
+    if is_conditional(running, (section,)):
         return result.because(0, "the section was removed, and it was in a conditional block")
     if off := fixed((section, *ancestors(running, section)), servers.grammar).everything:
         return result.because(0, f"the section was removed, and HAProxy accepts no runtime commands for it because of its setting {off}")

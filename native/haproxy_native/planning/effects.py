@@ -12,7 +12,7 @@ from typing import Any
 
 from haproxy_native.abandonment import check
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_implicit_defaults, implicit_defaults
-from haproxy_native.editing.editor import Editor, Object
+from haproxy_native.editing.editor import Editor, Object, standard_editor
 from haproxy_native.editing.object_names import ObjectPlace, kind_of, name_of, parsed, section_of_object
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadRequest, Diverged
@@ -25,8 +25,6 @@ from haproxy_native.text.section import BOUNDARY, Section
 
 LINES = "lines"
 Pair = tuple[Section, Section]
-# Returns the part of each section to compare, or the sections themselves.
-Cut = Callable[[Section, Section], Pair]
 
 
 @dataclass(frozen=True)
@@ -65,19 +63,18 @@ def differing(old: Section, new: Section) -> Pair:
     return (old, new) if parts[1].snippets else parts
 
 
-def effects(editor: Editor, before: Document, new: Document, cut: Cut = differing) -> tuple[Effect, ...]:
-    """Return the effects of the change from one document to another, in the order of the table of resources.
-
-    `cut`: reduces two sections to the parts that the comparison needs.
-    """
-    return tuple(_Comparison(editor, before, new, cut).found())
+def effects(before: Document, new: Document) -> tuple[Effect, ...]:
+    """Return the effects of the change from one document to another, in the order of the table of resources."""
+    return tuple(_Comparison(before, new).found())
 
 
 class _Comparison:
-    def __init__(self, editor: Editor, before: Document, new: Document, cut: Cut) -> None:
-        self._editor, self._before, self._new, self._cut = editor, before, new, cut
+    def __init__(self, before: Document, new: Document) -> None:
+        self._editor, self._before, self._new = standard_editor(), before, new
         self._resources = [
-            resource for resource in editor.resources.by_name.values() if resource.section and not resource.file and not resource.parents
+            resource
+            for resource in self._editor.resources.by_name.values()
+            if resource.section and not resource.file and not resource.parents
         ]
 
     def found(self) -> Iterator[Effect]:
@@ -136,10 +133,10 @@ class _Comparison:
         place = ObjectPlace(resource, None, name)
         if old is None or new is None:
             if old is not new:
-                values = (complete_object(self._editor, place, section) for section in (old, new))
+                values = (complete_object(place, section) for section in (old, new))
             yield replace(_effect(place, "", *values), source=old_source or new_source)
             return
-        parts = self._cut(old, new)
+        parts = differing(old, new)
         is_same = parts[0] is parts[1]
         if is_same and old_source == new_source:
             return
@@ -151,8 +148,8 @@ class _Comparison:
             return
         for _, child in self._editor.lines.kinds(resource.name, *parts):
             yield from self._child_effects((resource, name), child, (old, new), parts)
-        if any(_unknown(self._editor, resource, part) for part in parts):
-            lines, others = _unknown(self._editor, resource, old), _unknown(self._editor, resource, new)
+        if any(_unknown(resource, part) for part in parts):
+            lines, others = _unknown(resource, old), _unknown(resource, new)
             if lines != others:
                 yield _effect(place, LINES, lines, others)
 
@@ -181,20 +178,20 @@ class _Comparison:
         return next(number for number, row in enumerate(rows) if row[child.key] == first[child.key])
 
 
-def complete_object(editor: Editor, place: ObjectPlace, section: Section | None) -> Object | None:
+def complete_object(place: ObjectPlace, section: Section | None) -> Object | None:
     """Return a section as an object with its children and unknown lines; None if there is no section.
 
     The editor can create the section again from the object, unless it has unknown lines.
     """
     if section is None:
         return None
-    unknown = _unknown(editor, place.resource, section)
-    members = editor.as_object(section, place.resource, str(place.key), None, full=True)
+    unknown = _unknown(place.resource, section)
+    members = standard_editor().as_object(section, place.resource, str(place.key), None, full=True)
     return {**members, LINES: unknown} if unknown else members
 
 
-def _unknown(editor: Editor, resource: Resource, section: Section) -> list[str]:
-    return [section.lines[place].text.strip() for place in editor.unknown(section, resource)]
+def _unknown(resource: Resource, section: Section) -> list[str]:
+    return [section.lines[place].text.strip() for place in standard_editor().unknown(section, resource)]
 
 
 def _named_effects(
@@ -301,33 +298,34 @@ def _create(editor: Editor, document: Document, effect: Effect) -> Document:
     return editor.create(document, place.resource, place.parent, effect.new, index=min(_position(effect), len(rows)))
 
 
-def line_of_member(editor: Editor, document: Document, object_: str, member: str = "") -> int | None:
+def line_of_member(document: Document, object_: str, member: str = "") -> int | None:
     """Return the line number of a member, counted from 1 in its file; None if the document does not have the member's section.
 
     If the member is empty or has no line, return the number of the first line of the object.
     """
-    if (section := _find_section(editor, document, object_)) is None:
+    if (section := _find_section(document, object_)) is None:
         return None
     _, _, *child_name = parsed(object_) if "/" in object_ else (object_, "")
-    resource = editor.resources.by_section[section.kind]
-    return line_of(document, section, _line_index(editor, section, resource, child_name, member))
+    resource = standard_editor().resources.by_section[section.kind]
+    return line_of(document, section, _line_index(section, resource, child_name, member))
 
 
-def file_of_object(editor: Editor, document: Document, object_: str) -> str:
+def file_of_object(document: Document, object_: str) -> str:
     """Return the name of the file that contains an object; empty for the main file."""
-    section = _find_section(editor, document, object_)
+    section = _find_section(document, object_)
     return section.file or "" if section else ""
 
 
-def _find_section(editor: Editor, document: Document, object_: str) -> Section | None:
+def _find_section(document: Document, object_: str) -> Section | None:
     try:
-        return document.find(*section_of_object(editor, object_))
+        return document.find(*section_of_object(standard_editor(), object_))
     except BadRequest:
         return None
 
 
-def _line_index(editor: Editor, section: Section, resource: Resource, child_name: list[str], member: str) -> int:
+def _line_index(section: Section, resource: Resource, child_name: list[str], member: str) -> int:
     """Return the index of the first line of a member or a child in the section; 0, which is the header, if there is no such line."""
+    editor = standard_editor()
     children = dict(editor.resources.children(resource.name))
     if len(child_name) == 2:
         child = next((child for child in children.values() if kind_of(child) == child_name[0]), None)

@@ -16,7 +16,7 @@ from haproxy_native.abandonment import check
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.live import ADDRESS, BRACKETED, LIMIT, NOTHING, Live, NotExpressible, ip_of, live_of, plain
-from haproxy_native.planning.section_order import conditional_sections, is_conditional, key_of
+from haproxy_native.planning.section_order import is_conditional, key_of
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors, fixed
 from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState
 from haproxy_native.runtime.verification import is_same
@@ -223,7 +223,7 @@ def server_differences(
     are ignored.
     """
     live = live_of(servers.grammar.schemas, resources()[SERVERS].schema)
-    repeated, conditional = document.repeated(), conditional_sections(document)
+    repeated = document.repeated()
     sections: Iterable[Section] = document.sections
     if only is not None:
         backends = {claim.backend for claim in only}
@@ -235,7 +235,7 @@ def server_differences(
             claims = [claim for claim in only or () if claim.backend == backend]
             # If a template is claimed, all servers of the backend are compared.
             names = frozenset() if any(claim.is_template for claim in claims) else frozenset(claim.server for claim in claims)
-            yield from _section_differences(document, section, servers, live, rows.get(backend, {}), limits, conditional, names)
+            yield from _section_differences(document, section, servers, live, rows.get(backend, {}), limits, names)
 
 
 def _section_differences(
@@ -245,7 +245,6 @@ def _section_differences(
     live: Live,
     rows: Mapping[str, ServerState],
     limits: Limits,
-    conditional: Collection[int],
     only: frozenset[str],
 ) -> Iterator[ServerDifference]:
     """Yield the differences of the servers of one section. `only`: the names of the servers to compare; empty for all."""
@@ -256,7 +255,7 @@ def _section_differences(
         return
     if fixed((section, *above), servers.grammar).everything:
         return
-    served = None if is_conditional((section, *above), conditional) else servers.read_section(document, section, only)
+    served = None if is_conditional(document, (section, *above)) else servers.read_section(document, section, only)
     if served and not only <= {server.name for server in served.servers}:
         # A template may create the server that is not found.
         served = servers.read_section(document, section)

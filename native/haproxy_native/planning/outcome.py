@@ -14,12 +14,12 @@ from haproxy_native.text.section import BOUNDARY, Section
 class Reason:
     """Why a change needs a reload."""
 
-    # Keyword and name of the section in the new document.
-    section: str
-    # The line in its file, from 1; 0 without a line.
-    line: int
-    keyword: str
     why: str
+    # Keyword and name of the section in the new document; empty if the reason concerns none.
+    section: str = ""
+    # The line in its file, from 1; 0 without a line.
+    line: int = 0
+    keyword: str = ""
     # Empty for the main file.
     file: str = ""
     # An edit of the configuration after which changes like this need no reload; empty if there is none.
@@ -40,6 +40,9 @@ class Plan:
     places: dict[str, tuple[Section, int]] = field(default_factory=dict)
     # Values that others have set in the process, and that the commands reset although the document does not change them.
     corrected: list[ServerDifference] = field(default_factory=list)
+    # The configuration that the worker runs after the commands, if other changes in the file still wait for a reload. None if the worker
+    # then runs the whole file.
+    target: Document | None = None
 
     @property
     def is_live(self) -> bool:
@@ -53,7 +56,7 @@ class Plan:
 
 @dataclass
 class SectionPlan:
-    """The part of a plan for one section. Lines are given by their index in the section."""
+    """The part of a plan that concerns one section. Lines are given by their index in the section."""
 
     commands: list[Command] = field(default_factory=list)
     # Commands to send after the commands of all sections.
@@ -65,14 +68,14 @@ class SectionPlan:
     # An edit of the configuration after which changes like this need no reload; empty if there is none.
     remedy: str = ""
 
-    def send(self, place: int, commands: Sequence[Command]) -> None:
-        self.commands += commands
-        self.places.update({command.text: place for command in commands})
-
     def because(self, place: int, why: str, remedy: str = "") -> "SectionPlan":
         self.reasons.append((place, why))
         self.remedy = self.remedy or remedy
         return self
+
+    def send(self, place: int, commands: Sequence[Command]) -> None:
+        self.commands += commands
+        self.places.update({command.text: place for command in commands})
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def reason_at(document: Document, section: Section, place: int, why: str, remedy
     """Return a reason for a reload that refers to the line with the index `place` in a section."""
     words = section.lines[place].args if section.kind != BOUNDARY else ()
     title = f"{section.kind} {section.name}".rstrip() if section.kind != BOUNDARY else ""
-    return Reason(title, line_of(document, section, place), words[0] if words else "", why, section.file or "", remedy)
+    return Reason(why, title, line_of(document, section, place), words[0] if words else "", section.file or "", remedy)
 
 
 def line_of(document: Document, section: Section, place: int) -> int:

@@ -13,7 +13,6 @@ A plan applies as a whole: if it has any reason for a reload, no command is sent
 While one change waits for a reload, later changes can still be applied at runtime if they change other sections: see `with_ready_change`.
 """
 
-import functools
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
@@ -23,13 +22,12 @@ from haproxy_native.errors import BadValue
 from haproxy_native.grammar.line_shape import opaque_words
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning import backend_plan
-from haproxy_native.planning.backend_plan import Sources, Surroundings, backend_limited_by, describe_dynamic_rule
+from haproxy_native.planning.backend_plan import Surroundings, backend_limited_by, describe_dynamic_rule
 from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.observed import SERVED, Claimed, Observed, ServerDifference, server_differences
 from haproxy_native.planning.outcome import Plan, Reason, SectionPlan, reason_at
 from haproxy_native.planning.section_order import (
     Key,
-    conditional_sections,
     is_conditional,
     key_of,
     keys_of,
@@ -98,7 +96,7 @@ class _Planner:
     def plan(self) -> Plan:
         self.result.corrected = self._differences_to_correct()
         if directives_outside_sections(self.running) != directives_outside_sections(self.new):
-            self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
+            self.result.reasons.append(Reason("text before the first section changed", line=1))
         before, after = sections_of(self.running), sections_of(self.new)
         removed, added = only_in_first(before, after), only_in_first(after, before)
         unpaired = set(map(id, (*removed, *added)))
@@ -122,14 +120,13 @@ class _Planner:
 
         # Publish new backends last: until then, all other commands can be undone.
         published = []
-        around, before = Surroundings(self.new), Surroundings(self.running)
-        sources = Sources(self.running, self.new, around)
+        around = Surroundings(self.new)
         for section in added:
-            section_plan = backend_plan.plan_added(sources, section, self.servers, self.capabilities)
+            section_plan = backend_plan.plan_added(self.running, self.new, section, self.servers, self.capabilities, around)
             self._add(section, section_plan)
             published += section_plan.published
         for section in removed:
-            self._add(section, backend_plan.plan_deleted(self.running, section, self.servers, self.capabilities, before, find_use))
+            self._add(section, backend_plan.plan_deleted(self.running, section, self.servers, self.capabilities, find_use))
         self.result.commands += published
 
     def _add(self, section: Section, part: SectionPlan) -> None:
@@ -145,7 +142,7 @@ class _Planner:
             if (section.kind, section.name) not in before:
                 self._reason(section, 0, "the section is new")
         removed = [key for key in old if key not in after]
-        self.result.reasons += [Reason(f"{kind} {name}".rstrip(), 0, kind, "the section was removed") for kind, name in removed]
+        self.result.reasons += [Reason("the section was removed", f"{kind} {name}".rstrip(), 0, kind) for kind, name in removed]
         if not self.result.reasons:
             moved = (section for section, key in zip(sections_of(self.new), old, strict=False) if key_of(section) != key)
             self._reason(next(moved, sections_of(self.new)[-1]), 0, "the order of the sections changed")
@@ -182,7 +179,7 @@ class _Planner:
         if gone := next((line for line in removed if line.args and line.words[:1] not in replaced and not self._is_of_servers(line)), None):
             title = f"{new.kind} {new.name}".rstrip()
             remedy = BY_MAP if gone.args[:1] in self._switching else ""
-            return self.result.reasons.append(Reason(title, 0, gone.args[0], f"the line was removed, and {why}", new.file or "", remedy))
+            return self.result.reasons.append(Reason(f"the line was removed, and {why}", title, 0, gone.args[0], new.file or "", remedy))
         return self._reason(new, first_difference(old, new), why)
 
     def _is_of_servers(self, line: Line) -> bool:
@@ -215,14 +212,10 @@ class _Planner:
         planner.plan_templates(before.templates, after.templates)
         self._add(new, planner.result)
 
-    @functools.cached_property
-    def _conditional(self) -> frozenset[int]:
-        return conditional_sections(self.running) | conditional_sections(self.new)
-
     def _why_unknown(self, document: Document, section: Section) -> str:
         """Return why the planner cannot determine what the servers of a section inherit; empty if it can."""
         above = list(ancestors(document, section))
-        if is_conditional((section, *above), self._conditional):
+        if is_conditional(document, (section, *above)):
             return "a server, or a line that it inherits, is in a conditional block"
         if keyword := next((line.args[0] for each in (section, *above) for line in each.lines if line.args and "$" in line.args[0]), ""):
             return f"only HAProxy can resolve the keyword {keyword}"
@@ -244,7 +237,7 @@ class _Planner:
             if commands is None:
                 return None
             new_commands += commands
-        return None if new_commands and is_conditional((new,), self._conditional) else new_commands
+        return None if new_commands and is_conditional(self.new, (new,)) else new_commands
 
     @staticmethod
     def _commands_for_line(section: Section, former: Line | None, line: Line) -> list[Command] | None:
@@ -377,11 +370,10 @@ def _insert_backends(running: Document, new: Document, added: Sequence[Section])
         else:
             sections.append(section)
     result = Document(running.preamble, sections, running.leads)
-    around, around_new = Surroundings(result), Surroundings(new)
     for section in added:
         placed_section = result.find(section.kind, section.name)
         assert placed_section
-        if around.is_conditional(placed_section) or around_new.is_conditional(section):
+        if is_conditional(result, (placed_section,)) or is_conditional(new, (section,)):
             return None
         if list(map(meaning, ancestors(result, placed_section))) != list(map(meaning, ancestors(new, section))):
             return None

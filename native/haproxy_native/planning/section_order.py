@@ -7,7 +7,7 @@ such lines must keep their order. Sections that openapi/schemas declares as `mov
 
 import functools
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import grammar
@@ -82,14 +82,15 @@ def has_conditionals(section: Section) -> bool:
     return known
 
 
-def is_conditional(sections: Iterable[Section], inside: Collection[int]) -> bool:
-    """Return whether a section, or a line in it, is in a conditional block. `inside`: the `conditional_sections` of the document."""
+def is_conditional(document: Document, sections: Iterable[Section]) -> bool:
+    """Return whether a section of a document, or a line in the section, is in a conditional block."""
+    inside = _conditional_sections(document)
     return any(id(section) in inside or has_conditionals(section) for section in sections)
 
 
-def conditional_sections(document: Document) -> frozenset[int]:
+def _conditional_sections(document: Document) -> frozenset[int]:
     """Return the ids (`id()`) of the sections inside a conditional block that begins above them."""
-    cached: frozenset[int] | None = document.cache.get(conditional_sections)
+    cached: frozenset[int] | None = document.cache.get(is_conditional)
     if cached is not None:
         return cached
     ids, depth = set[int](), depth_after(map(Line, document.preamble.splitlines()), 0)
@@ -97,5 +98,5 @@ def conditional_sections(document: Document) -> frozenset[int]:
         if depth > 0:
             ids.add(id(section))
         depth = depth_after(section.lines, depth) if depth or ".if" in section.text else depth
-    result = document.cache[conditional_sections] = frozenset(ids)
+    result = document.cache[is_conditional] = frozenset(ids)
     return result

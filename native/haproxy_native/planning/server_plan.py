@@ -40,7 +40,7 @@ NOT_FIXED = Fixed()
 
 
 class ServerPlanner:
-    """Collects the plan for the servers of one backend in `result`.
+    """Plans the servers of one backend, and adds the plan to `result`.
 
     `observed`: the state of the worker, if it was read; claimed servers are planned from it.
     """
@@ -52,14 +52,15 @@ class ServerPlanner:
         backend: str,
         fixed: Fixed = NOT_FIXED,
         observed: Observed | None = None,
+        result: SectionPlan | None = None,
     ) -> None:
         self.servers, self.capabilities, self.backend = servers, capabilities, unquoted(backend)
         # None if the servers of this backend were not read.
         self.observed = observed if observed and self.backend in observed.rows else None
-        self.rows, self.fixed = self.observed.rows[self.backend] if self.observed else None, fixed
+        self.rows = self.observed.rows[self.backend] if self.observed else None
+        self.fixed, self.result = fixed, result or SectionPlan()
         self.live = live_of(servers.grammar.schemas, resources()["servers"].schema)
         self.health, self.agent, self.state = (self.live.roles[role] for role in (HEALTH, AGENT, STATE))
-        self.result = SectionPlan()
 
     def plan(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
         """Plan the change from the servers `befores` to the servers `afters`."""

@@ -1,6 +1,6 @@
 """Compute which objects a change creates, changes or deletes (its *touches*), for the check of permissions.
 
-`touches` derives the touches from the effects. If a change replaces a text, `all_touches` also covers differences that have no effect.
+Most touches derive from the effects of the change. If a change replaces a text, `all_touches` also covers differences without an effect.
 Comments, conditional blocks, repeated sections and the order of lines are reported as the member `lines` of their section. The text above
 all sections, the order of sections, and lines that reach from one section into the next are reported as the object RAW.
 
@@ -18,9 +18,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.editing.header import with_header_and_banner_of
 from haproxy_native.editing.object_names import kind_of, object_of_section, spelled
+from haproxy_native.editing.resources import resources
 from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import LINES, Effect, effects, is_expressible, with_effects
 from haproxy_native.planning.section_order import Key
@@ -61,20 +62,15 @@ def changed(object_: str, members: Iterable[str]) -> Touch:
     return Touch(object_, CHANGE, frozenset(members))
 
 
-def touches(editor: Editor, found: Iterable[Effect]) -> list[Touch]:
-    """Return the touches of effects, in the order of the effects. A created or deleted section also touches each of its children."""
-    return _merged(touch for effect in _paired(found) for touch in _effect_touches(editor, effect))
-
-
-def all_touches(editor: Editor, before: Document, new: Document, known: Sequence[Effect] | None = None) -> list[Touch]:
+def all_touches(before: Document, new: Document, known: Sequence[Effect] | None = None) -> list[Touch]:
     """Return the touches of a change of the text: those of its effects, and those of differences that have no effect.
 
-    `known`: the effects, if the caller has computed them already.
+    A created or deleted section also touches each of its children. `known`: the effects, if the caller has computed them already.
     """
     new = with_header_and_banner_of(new, before)
-    all_effects = effects(editor, before, new) if known is None else known
-    found = [touch for effect in _paired(all_effects) for touch in _effect_touches(editor, effect)]
-    found += _touches_without_effects(editor, before, new, all_effects)
+    all_effects = effects(before, new) if known is None else known
+    found = [touch for effect in _paired(all_effects) for touch in _effect_touches(effect)]
+    found += _touches_without_effects(before, new, all_effects)
     old_sections, new_sections = _differing(before, new)
     old_texts = [before.preamble, *(section.text for _, section in old_sections)]
     if has_new_expression(old_texts, [new.preamble, *(section.text for _, section in new_sections)]):
@@ -104,10 +100,10 @@ def _merged(found: Iterable[Touch]) -> list[Touch]:
     return [Touch(object_, verb, frozenset(names)) for (object_, verb), names in members.items()]
 
 
-def _touches_without_effects(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> Iterator[Touch]:
+def _touches_without_effects(before: Document, new: Document, found: Sequence[Effect]) -> Iterator[Touch]:
     """Yield the touches of the differences between two documents that remain after the effects `found` are applied to `before`."""
     try:
-        edited = with_effects(editor, before, [effect for effect in found if is_expressible(effect)])
+        edited = with_effects(standard_editor(), before, [effect for effect in found if is_expressible(effect)])
     except NativeError:
         edited = before
     old_sections, new_sections = _differing(before, new)
@@ -127,7 +123,7 @@ def _touches_without_effects(editor: Editor, before: Document, new: Document, fo
     for key in dict.fromkeys([*new_by_key, *edited_by_key]):
         if key not in covered and list(map(_words, new_by_key.get(key, ()))) != list(map(_words, edited_by_key.get(key, ()))):
             verb = CREATE if before.find(*key) is None else CHANGE if key in new_by_key else DELETE
-            yield Touch(object_of_section(editor, *key), verb, frozenset((LINES,)))
+            yield Touch(object_of_section(standard_editor(), *key), verb, frozenset((LINES,)))
 
 
 def _differing(one: Document, other: Document) -> tuple[Sections, Sections]:
@@ -178,15 +174,15 @@ def _written(text: str) -> list[str]:
     return [" ".join(line.split()) if _QUOTING.isdisjoint(line) else line.strip() for line in split_lines(text) if line.strip()]
 
 
-def _effect_touches(editor: Editor, effect: Effect) -> Iterator[Touch]:
+def _effect_touches(effect: Effect) -> Iterator[Touch]:
     resource, verb = effect.place.resource, CREATE if effect.old is None else DELETE if effect.new is None else CHANGE
     if effect.member:
         # A section that the grammar does not know has only `lines`, and is created and deleted with them.
-        is_all = effect.place.parent is None and resource.name not in editor.resources.by_name
+        is_all = effect.place.parent is None and resource.name not in resources().by_name
         yield Touch(effect.object, verb if is_all else CHANGE, frozenset((effect.member,)))
         return
     value = effect.new if effect.old is None else effect.old
-    children = dict(editor.resources.children(resource.name)) if effect.place.parent is None else {}
+    children = dict(resources().children(resource.name)) if effect.place.parent is None else {}
     yield Touch(effect.object, verb, frozenset(value) - {resource.key, *children})
     for member, child in children.items():
         rows = value.get(member) or ()

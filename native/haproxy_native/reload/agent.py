@@ -121,12 +121,11 @@ class ReloadAgent:
         records: Records,
         host: Host,
         *,
-        clock: Callable[[], float] = time.monotonic,
         patience: float = 10.0,
     ) -> None:
         self.records = records
         self._strategy, self._runtime, self._host = strategy, runtime, host
-        self._clock, self._patience = clock, patience
+        self._patience = patience
         self._debounce = Debounce(delay)
         # By the id of the reload, for each waiting request: the version that its change has made, and the future that wakes it.
         self._waiting: dict[str, list[tuple[int | None, asyncio.Future[ReloadRecord]]]] = {}
@@ -171,7 +170,7 @@ class ReloadAgent:
         for record in interrupted[:-1]:
             self.records.continue_in(record.id, last.id)
         self.records.join(last.id, reasons, listed=last.listed)
-        self._handle(Requested(last.id, self._clock()))
+        self._handle(Requested(last.id, time.monotonic()))
         return last.id
 
     def has_started(self, worker: Worker, version: int | None) -> None:
@@ -183,14 +182,14 @@ class ReloadAgent:
         if self.awaiting is None:
             return
         if version is None:
-            self._handle(Requested(self.awaiting, self._clock(), forced=True))
+            self._handle(Requested(self.awaiting, time.monotonic(), forced=True))
             return
         last = self._debounce.pending or self.awaiting
         if last != self.awaiting:
             self.records.continue_in(self.awaiting, last)
         record = replace(self.records.get(last), version=version)
         self.awaiting = None
-        self._handle(Withdrawn(self._clock()))
+        self._handle(Withdrawn(time.monotonic()))
         log.info("reload %s: HAProxy has started with version %d", record.id, version, extra=_fields(record))
         self._host.ended(self.records.finish(record.succeeded(worker.pid)))
 
@@ -232,7 +231,7 @@ class ReloadAgent:
     async def close(self) -> None:
         """Perform the pending reload without delay, and return when no reload is in progress."""
         if pending := self._debounce.pending:
-            self._handle(Requested(pending, self._clock(), forced=True))
+            self._handle(Requested(pending, time.monotonic(), forced=True))
         while self._work:
             await asyncio.wait([self._work])
         if self._timer:
@@ -241,7 +240,7 @@ class ReloadAgent:
     def _request(self, reasons: Sequence[Reason], *, forced: bool) -> ReloadRecord:
         pending, join = self.pending, self.records.join
         record = join(pending, reasons, listed=not forced) if pending else self.records.issue(reasons, listed=not forced)
-        self._handle(Requested(record.id, self._clock(), forced))
+        self._handle(Requested(record.id, time.monotonic(), forced))
         return record
 
     def _handle(self, event: Input) -> None:
@@ -255,8 +254,8 @@ class ReloadAgent:
                 self.awaiting = None
                 self._work = asyncio.get_running_loop().create_task(self._reload(action.id))
             elif isinstance(action, Wake):
-                delay = max(0.0, action.at - self._clock())
-                self._timer = asyncio.get_running_loop().call_later(delay, lambda: self._handle(Tick(self._clock())))
+                delay = max(0.0, action.at - time.monotonic())
+                self._timer = asyncio.get_running_loop().call_later(delay, lambda: self._handle(Tick(time.monotonic())))
 
     async def _reload(self, identity: str) -> None:
         try:
@@ -271,17 +270,17 @@ class ReloadAgent:
             if (rest := record.rest_reload_id) and record.keeps(version):
                 # The change is still in the file although the reload has failed. The request waits for the reload that loads the change.
                 self._waiting.setdefault(rest, []).append((version, done))
-                self._handle(Requested(rest, self._clock(), forced=True))
+                self._handle(Requested(rest, time.monotonic(), forced=True))
             elif not done.done():
                 done.set_result(record)
-        self._handle(Finished(self._clock()))
+        self._handle(Finished(time.monotonic()))
         if record.status != IN_PROGRESS:
             self._host.ended(record)
 
     async def _perform(self, identity: str) -> ReloadRecord:
         observer = WorkerObserver(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
         async with self._host.loading() as load:
-            self._handle(Loading(self._clock()))
+            self._handle(Loading(time.monotonic()))
             began = time.time()
             await observer.before()
             pid = observer.worker.pid if observer.worker else None

@@ -157,7 +157,7 @@ class SpoeFile:
 
         async def put() -> Outcome:
             try:
-                outcome = await self._put(change, [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")])
+                outcome = await self._put(change, [Reason(f"a transaction of the SPOE file {self.name} was committed")])
                 self._transactions.succeed(id_)
                 await self._transactions.written()
                 return outcome

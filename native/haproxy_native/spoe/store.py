@@ -49,7 +49,7 @@ class SpoeFilter:
     def reason(self, document: Document, name: str) -> Reason:
         words = self.section.lines[self.line_index].words
         title = f"{self.section.kind} {self.section.name}"
-        return Reason(title, self.line(document), words[0], f"the SPOE file {name}, which it reads, changed")
+        return Reason(f"the SPOE file {name}, which it reads, changed", title, self.line(document), words[0])
 
 
 class SpoeFilters:

@@ -587,7 +587,7 @@ def file_plan(way: RuntimeWay, running_lines: Sequence[FileReference], current_l
     if not way.obstacle:
         return FilePlan(way.steps, (), True, bool(current_lines), way.seen)
     lines = [*running_lines, *way.further_lines]
-    reasons = [Reason(line.section, line.line, line.keyword, way.obstacle) for line in lines[:1]]
+    reasons = [Reason(way.obstacle, line.section, line.line, line.keyword) for line in lines[:1]]
     if way.is_loaded and not lines:
-        reasons = [Reason("", 0, "", way.obstacle)]
+        reasons = [Reason(way.obstacle)]
     return FilePlan((), reasons, bool(reasons), bool(current_lines))

@@ -9,7 +9,6 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.exchange import Exchange
 from dataplaneapi.api.stack import while_connected
 from dataplaneapi.auth.caller import CallAuthor
-from haproxy_native import abandonment
 from haproxy_native.abandonment import check
 from haproxy_native.request_context import Request
 from haproxy_native.threads import THREADS, computations, run_in_thread
@@ -157,34 +156,3 @@ def test_a_cleanup_is_not_interrupted() -> None:
         assert cleaned.is_set()
 
     asyncio.run(run())
-
-
-def test_a_part_of_a_request_ends_with_it() -> None:
-    """What a task of `abandonment.create_task` computes stops, since nobody else waits for it."""
-    begun, ended = threading.Event(), threading.Event()
-
-    def compute() -> None:
-        begun.set()
-        try:
-            while not ended.wait(0):
-                check()
-        finally:
-            ended.set()
-
-    async def run() -> None:
-        given = exchange()
-
-        async def begin() -> None:
-            await abandonment.create_task(run_in_thread(compute))
-
-        task = asyncio.create_task(while_connected(given, begin()))
-        await asyncio.to_thread(begun.wait)
-        leave(given)
-        with pytest.raises(ApiError):
-            await task
-        assert await asyncio.to_thread(ended.wait, 30)
-
-    try:
-        asyncio.run(run())
-    finally:
-        ended.set()

@@ -69,7 +69,7 @@ def heard(tmp_path: Path, *events: Event, reads: bool = False) -> list[Any]:
             {"event": "change", "outcome": "granted", "objects": ["backend/a/server/b"], "made": "runtime", "author": "acme"},
         ),
         (
-            Edited(Path("/haproxy.cfg"), "root", Author(OUTSIDE), (1, 2), (OLD, NEW)),
+            Edited(Path("/haproxy.cfg"), "root", Author(OUTSIDE), (1, 2), Texts(OLD, NEW)),
             {
                 "event": "change",
                 "outcome": "granted",

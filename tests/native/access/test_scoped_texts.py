@@ -7,7 +7,6 @@ from contextlib import suppress
 import pytest
 
 from haproxy_native.access.rights import AccessRule, Rights
-from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import all_touches
 from haproxy_native.text.document import Document
@@ -151,11 +150,11 @@ SCOPES = {
 @pytest.mark.parametrize("number", [200, pytest.param(100_000, marks=pytest.mark.soak)])
 def test_what_is_permitted_is_within_bounds(scope: str, number: int) -> None:
     rule, is_within = SCOPES[scope]
-    rights, before, editor, permitted = Rights((scope,), (rule,)), Document.parse(TEXT), Editor(), 0
+    rights, before, permitted = Rights((scope,), (rule,)), Document.parse(TEXT), 0
     for seed in range(number):
         after = changed(random.Random(seed), TEXT)
         try:
-            rights.permit(all_touches(editor, before, Document.parse(after)))
+            rights.permit(all_touches(before, Document.parse(after)))
         except Forbidden:
             continue
         permitted += 1
@@ -168,7 +167,7 @@ def test_what_is_permitted_is_within_bounds(scope: str, number: int) -> None:
 def test_so_are_transactions_of_many_edits(scope: str, number: int) -> None:
     """Each edit is compared with the text of the transaction, and the commit with the configuration, which others change meanwhile."""
     rule, is_within = SCOPES[scope]
-    rights, editor, permitted = Rights((scope,), (rule,)), Editor(), 0
+    rights, permitted = Rights((scope,), (rule,)), 0
     for seed in range(number):
         chance = random.Random(seed)
         start = Document.parse(TEXT)
@@ -176,11 +175,11 @@ def test_so_are_transactions_of_many_edits(scope: str, number: int) -> None:
         for _ in range(5):
             edited = Document.parse(changed(chance, text.text))
             with suppress(Forbidden):
-                rights.permit(all_touches(editor, text, edited))
+                rights.permit(all_touches(text, edited))
                 text = edited
         now = Document.parse(changed(chance, TEXT)) if chance.random() < 0.2 else start
         with suppress(Forbidden):
-            rights.permit(all_touches(editor, now, text))
+            rights.permit(all_touches(now, text))
             permitted += 1
             assert is_within(now.text, text.text), (seed, text.text)
     assert number / 50 < permitted, permitted

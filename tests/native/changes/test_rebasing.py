@@ -326,7 +326,7 @@ def made(chance: random.Random) -> list[Edit]:
 def members(document: Document) -> dict[tuple[str, str], Any]:
     """Everything that is said, but rows, by object and member."""
     values: dict[tuple[str, str], Any] = {}
-    for effect in effects(EDITOR, Document("", []), document):
+    for effect in effects(Document("", []), document):
         children = dict(TABLE.children(effect.place.resource.name))
         for member, value in ({effect.member: effect.new} if effect.member else effect.new).items():
             if member not in children:
@@ -344,7 +344,7 @@ def objects(operations: Sequence[Edit]) -> set[str]:
     for operation in operations:
         after = operation.apply(document)
         place = getattr(operation, "place", None)
-        found |= {effect.object for effect in effects(EDITOR, document, after)} | ({name_of(place)} if place else set())
+        found |= {effect.object for effect in effects(document, after)} | ({name_of(place)} if place else set())
         document = after
     return found
 

@@ -155,7 +155,8 @@ def test_what_a_crash_cut_off(tmp_path: Path, reached: bool, refuses: bytes, lef
         if reached:
             write(path, b"new")
         await asyncio.to_thread(engine.context.ledger.open)
-        await resume(engine.context, {"one": OneFile(process)})
+        engine.context.stores = {"one": OneFile(process)}
+        await resume(engine.context)
         assert process.has == content_of(path) == left
         assert not engine.context.ledger.entries
 
@@ -176,7 +177,8 @@ def test_files_that_are_read_together_are_changed_together(tmp_path: Path, reach
         for draft in drafts.values():
             draft.discard()
         await asyncio.to_thread(engine.context.ledger.open)
-        await resume(engine.context, {"one": OneFile(process)})
+        engine.context.stores = {"one": OneFile(process)}
+        await resume(engine.context)
         assert (content_of(key), content_of(path), process.has) == (left, left, left)
         assert not engine.context.ledger.entries
 
@@ -206,7 +208,8 @@ def test_after_a_crash_without_a_worker_a_reload_is_owed(tmp_path: Path) -> None
         process.gone = True
         await engine.context.ledger.begin({path: "one"})
         write(path, b"new")
-        await resume(engine.context, {"one": OneFile(process)})
+        engine.context.stores = {"one": OneFile(process)}
+        await resume(engine.context)
         assert engine.context.ledger.waits
 
     changing(tmp_path, work)

@@ -73,7 +73,7 @@ def awaited(maps: Beside) -> Awaited:
         with pytest.MonkeyPatch.context() as patch:
             # As if each document were large.
             patch.setattr("haproxy_native.threads.LARGE", -1)
-            async with History(engine.context, Editor(), engine.database), Overrides(engine, Editor()):
+            async with History(engine.context, engine.database), Overrides(engine, Editor()):
                 with watched(engine, patch) as seen:
                     await every_change(engine, live)
         found.append(seen)

@@ -19,6 +19,7 @@ from haproxy_native.commit.commit import commit, prepare
 from haproxy_native.commit.events import Event, Validated
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Refused, WriteFailed
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.planning.servers import Fixed
 from haproxy_native.process_state import Doubted, Drifted
 from haproxy_native.request_context import NOBODY
@@ -46,7 +47,7 @@ def test_only_live_changes_are_made_while_haproxy_loads(haproxy: HAProxy) -> Non
             assert not await process.is_live(
                 engine.context, engine.context.load, Change([PutText("", after)], author=NOBODY), before, after
             )
-            engine.context.running.step(Doubted("a test"))
+            engine.context.running.step(Doubted(Reason("a test")))
             assert not await is_live(engine, LIGHT)
 
     run(work())
@@ -143,7 +144,7 @@ def test_a_process_that_does_otherwise_judges_nothing(haproxy: HAProxy, what: st
             if what == "waits":
                 await engine.write([ByFunction(adding("more"))], Version(1), author=NOBODY)
             elif what == "doubt":
-                running.step(Doubted("a test"))
+                running.step(Doubted(Reason("a test")))
             elif what == "drift":
                 running.step(Drifted("app/s1", "10", "20"))
             else:

@@ -12,6 +12,7 @@ from haproxy_native.commit.events import Events
 from haproxy_native.commit.running import RunningProcess, TextRows
 from haproxy_native.disk.file import ConfigFile, FileStamp
 from haproxy_native.errors import RuntimeAbsent
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.process_state import CommandsProved, ConfigurationText, Doubted, Drifted, Load, LoadsEnded, ReloadBegan
 from haproxy_native.runtime.client import Runtime, Worker
 from haproxy_native.text.document import Document
@@ -188,7 +189,7 @@ def test_a_restart_by_others_while_we_look(tmp_path: Path) -> None:
 def test_doubt_is_a_reason_until_a_reload(tmp_path: Path) -> None:
     case = Case(tmp_path, 1000, Worker(HIDDEN, 1001))
     running = case.recalled()
-    running.step(Doubted("a command failed"))
+    running.step(Doubted(Reason("a command failed")))
     assert [reason.why for reason in running.reasons()] == ["a command failed"]
     assert text_of(running) == TEXT == running.last_good.text
     assert case.recalled().document is None, "a doubt survives, too"

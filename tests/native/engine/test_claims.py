@@ -215,7 +215,7 @@ def test_the_history_names_what_was_set_back(haproxy: HAProxy) -> None:
     async def work() -> None:
         async with (
             running_engine(haproxy.directory, haproxy) as engine,
-            History(engine.context, Editor(), engine.database) as history,
+            History(engine.context, engine.database) as history,
         ):
             await put_back(engine, "put")
             assert await last(history) == ([], [])

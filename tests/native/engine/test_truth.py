@@ -117,7 +117,7 @@ def test_a_file_goes_back_though_proxies_are_bound_anew(tmp_path: Path) -> None:
 def test_a_planner_that_fails_leads_to_a_reload(haproxy: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
-            monkeypatch.setattr(engine.context, "plan", lambda *_: 1 // 0)
+            monkeypatch.setattr("haproxy_native.planning.plan.plan", lambda *_, **__: 1 // 0)
             outcome = await engine.write([ByFunction(substituting("weight 10", "weight 20"))], Version(1), author=NOBODY)
             assert outcome.reload_id
             assert (await reload(engine)).status == "succeeded"

@@ -6,7 +6,6 @@ import pytest
 from haproxy_native.changes.file_operations import PutFile
 from haproxy_native.changes.operations import SetRuntime
 from haproxy_native.commit.change import Change, Content, MemberChange, Outcome, Texts
-from haproxy_native.editing.editor import Editor
 from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, record, sections
 from haproxy_native.history.summaries import summary
 from haproxy_native.request_context import NOBODY, Author
@@ -22,7 +21,7 @@ async def never() -> Outcome:
 
 
 def test_a_change_of_the_configuration() -> None:
-    made = record(Editor(), Change([], author=ANN), Outcome(2, live=True, texts=Texts(OLD, NEW)), "/haproxy.cfg", 1, 5.0)
+    made = record(Change([], author=ANN), Outcome(2, live=True, texts=Texts(OLD, NEW)), "/haproxy.cfg", 1, 5.0)
     assert (made.entry.kind, made.entry.version, made.entry.outcome, made.entry.author, made.entry.time) == (
         CONFIGURATION,
         2,
@@ -38,20 +37,20 @@ def test_a_change_of_the_configuration() -> None:
 def test_a_stored_file() -> None:
     content = Content("map/hosts.map", "/maps/hosts.map", None, b"a b\n")
     change = Change([PutFile(STORE, Path("/maps/hosts.map"))], author=ANN)
-    made = record(Editor(), change, Outcome(7, "r-1", contents=[content]), "/haproxy.cfg", 7, 5.0)
+    made = record(change, Outcome(7, "r-1", contents=[content]), "/haproxy.cfg", 7, 5.0)
     assert (made.entry.kind, made.entry.outcome, made.entry.reload_id, made.contents) == (FILE, "scheduled", "r-1", [content])
     assert made.objects == ["map/hosts.map"] == [change.object]
 
 
 def test_the_process_alone() -> None:
     change, member = Change([SetRuntime("backend/b/server/a", never)], author=ANN), MemberChange("backend/b/server/a", "weight", 1, 2)
-    made = record(Editor(), change, Outcome(7, live=True, lasting=False, members=[member]), "/haproxy.cfg", 7, 5.0)
+    made = record(change, Outcome(7, live=True, lasting=False, members=[member]), "/haproxy.cfg", 7, 5.0)
     assert (made.entry.kind, made.entry.outcome, made.members, made.objects) == (RUNTIME, "runtime", [member], ["backend/b/server/a"])
     assert change.object == "backend/b/server/a"
 
 
 def test_sections_that_differ() -> None:
-    assert sections(Editor(), OLD, OLD) == [] and sections(Editor(), OLD, Document.parse("global\n")) == ["backend/b", "global"]
+    assert sections(OLD, OLD) == [] and sections(OLD, Document.parse("global\n")) == ["backend/b", "global"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Change, Content, MemberChange, Outcome, Texts
 from haproxy_native.commit.commit import change_process, commit
-from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused, Unrecorded, Unusable
 from haproxy_native.history.contents import delete_contents
 from haproxy_native.history.entries import CONFIGURATION, RUNTIME, Entry
@@ -30,7 +29,7 @@ ANN = Author("ann", request_id="r-1")
 async def recorded(directory: Path, **changes):
     if not (directory / "haproxy.cfg").exists():
         (directory / "haproxy.cfg").write_text(TEXT)
-    async with running_engine(directory, **changes) as engine, History(engine.context, Editor(), engine.database) as history:
+    async with running_engine(directory, **changes) as engine, History(engine.context, engine.database) as history:
         yield engine, history
 
 

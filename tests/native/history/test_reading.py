@@ -23,16 +23,16 @@ def test_texts_and_differences_of_moments(tmp_path: Path) -> None:
             await engine.write([ByFunction(adding("c"))], Version(3), author=NOBODY)
             assert "backend c" not in await reading.text_at(history, 2) and "backend c" in await reading.text_at(history, 3)
             assert "first" not in await reading.text_at(history, 1) and "<masked>" in await reading.text_at(history, 1)
-            whole = await reading.difference_between(history, EDITOR, 1, 3, None)
+            whole = await reading.difference_between(history, 1, 3, None)
             assert "+backend c" in whole and "+backend b" not in whole and whole.count("<masked>") == 2 and "second" not in whole
-            assert "+backend b" in await reading.difference_between(history, EDITOR, None, 1, None)
-            own = await reading.difference_between(history, EDITOR, 1, 3, "userlist/u/user/a")
+            assert "+backend b" in await reading.difference_between(history, None, 1, None)
+            own = await reading.difference_between(history, 1, 3, "userlist/u/user/a")
             assert "backend" not in own and own.count("<masked>") == 2 and own.startswith("--- haproxy.cfg, userlist u (before)")
-            assert await reading.difference_between(history, EDITOR, 3, 3, None) == ""
+            assert await reading.difference_between(history, 3, 3, None) == ""
             with pytest.raises(NotFound, match="no entry 9"):
                 await reading.text_at(history, 9)
             with pytest.raises(BadRequest):
-                await reading.difference_between(history, EDITOR, 1, 3, "Backend/*")
+                await reading.difference_between(history, 1, 3, "Backend/*")
 
     run(work())
 
@@ -42,14 +42,14 @@ def test_blame(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("backend b # the first\n  server a 127.0.0.1:1\nlog-forward l\n")
         async with recorded(tmp_path) as (engine, history):
             await engine.write([ByFunction(substituting("127.0.0.1:1", "127.0.0.1:2"))], Version(1), author=NOBODY)
-            lines = await reading.blamed(history, EDITOR, "backend/b/server/a")
+            lines = await reading.blamed(history, "backend/b/server/a")
             assert [(each.text, each.entry and each.entry.id) for each in lines] == [
                 ("backend b # the first", None),
                 ("  server a 127.0.0.1:2", 1),
             ]
-            assert (await reading.blamed(history, EDITOR, "log_forward/l"))[0].text == "log-forward l"
+            assert (await reading.blamed(history, "log_forward/l"))[0].text == "log-forward l"
             with pytest.raises(NotFound, match="no backend/none"):
-                await reading.blamed(history, EDITOR, "backend/none")
+                await reading.blamed(history, "backend/none")
 
     run(work())
 

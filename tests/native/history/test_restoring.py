@@ -11,7 +11,6 @@ from haproxy_native.changes.file_operations import PutFile
 from haproxy_native.commit.change import Change, Validation
 from haproxy_native.commit.commit import commit
 from haproxy_native.disk.directories import Directory
-from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Limits
@@ -34,7 +33,7 @@ async def _engine(directory: Path, entries: int) -> AsyncIterator[tuple[Engine, 
     general = Directory(directory / "general", "general_storage_dir")
     async with (
         running_engine(directory, directories={"general": general}) as engine,
-        History(engine.context, Editor(), engine.database, Limits(entries=entries)) as history,
+        History(engine.context, engine.database, Limits(entries=entries)) as history,
     ):
         yield engine, history, Reverter(history, engine, {})
 

@@ -11,7 +11,6 @@ from haproxy_native.commit.change import Change, Content, MemberChange, Outcome,
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
-from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, NotFound, NotRevertible, Refused
 from haproxy_native.history import reverting
@@ -227,9 +226,9 @@ def test_text_and_files_of_one_change(tmp_path: Path) -> None:
             (entry,) = await entries(history)
             assert (entry.id, entry.kind, entry.version) == (outcome.entry, "configuration", 2)
             assert {each.object for each in await history.ask(Journal.contents, entry.id)} == {"", "general/a.key", "general/a.http"}
-            assert [each.entry and each.entry.id for each in await blamed(history, Editor(), "backend/b")] == [entry.id]
+            assert [each.entry and each.entry.id for each in await blamed(history, "backend/b")] == [entry.id]
             await engine.database.run(lambda state: state.keys.execute("DELETE FROM held"))
-            assert [each.entry and each.entry.id for each in await blamed(history, Editor(), "backend/b")] == [entry.id]
+            assert [each.entry and each.entry.id for each in await blamed(history, "backend/b")] == [entry.id]
             assert (await history.ask(Journal.configuration, entry.id)).after == engine.document.data
             with pytest.raises(NotFound, match=r"a\.key at entry 1 are no longer stored"):
                 await back.revert(entry.id, author=NOBODY)

@@ -123,10 +123,9 @@ def test_the_implied_defaults_section() -> None:
 def test_the_steps_for_many_grow_with_their_number() -> None:
     """Each inherits by its place, not by name."""
     base = "defaults d\n  mode http\n"
-    for text in (base, f"global\n  tune.defaults.purge\n{base}backend first\n"):
-        # The first plan reads the grammar.
-        steps(text, 1)
-        assert steps(text, 160) < 2.2 * steps(text, 80)
+    # The first plan reads the grammar.
+    steps(base, 1)
+    assert steps(base, 160) < 2.2 * steps(base, 80)
 
 
 def steps(base: str, count: int) -> int:
@@ -147,12 +146,6 @@ def steps(base: str, count: int) -> int:
         sys.settrace(former)
     assert len(result.commands) == 2 * count
     return taken
-
-
-def test_a_defaults_section_that_haproxy_has_forgotten() -> None:
-    purged = BASE.replace("daemon", "tune.defaults.purge")
-    assert "tune.defaults.purge" in planned(purged, f"{purged}\nbackend b from unspoken\n")[1][0][2]
-    assert planned(purged, f"{purged}\nbackend b from base\n")[1] == []
 
 
 @pytest.mark.parametrize("lines", ["backend b from base\n  disabled\n", "backend b from off\n  server s1 192.0.2.1:80\n"])

@@ -51,7 +51,7 @@ def document(text: str) -> Document:
 
 
 def effects_of(before: Document, new: Document) -> Shown:
-    return [(each.object, each.member, each.old, each.new) for each in effects(EDITOR, before, new)]
+    return [(each.object, each.member, each.old, each.new) for each in effects(before, new)]
 
 
 DENY = {"cond": "if", "cond_test": "static", "type": "deny"}
@@ -78,7 +78,7 @@ CASES: list[tuple[str, str, Shown]] = [
 def test_objects_and_members_that_change(old: str, new: str, wanted: Shown) -> None:
     before, after = document(TEXT), document(TEXT.replace(old, new))
     assert effects_of(before, after) == wanted
-    found = effects(EDITOR, before, after)
+    found = effects(before, after)
     assert effects_of(with_effects(EDITOR, before, found), after) == []
     assert effects_of(with_effects(EDITOR, after, inverse(found)), before) == []
 
@@ -89,13 +89,13 @@ def test_many_of_one_list_take_one_pass(monkeypatch: pytest.MonkeyPatch) -> None
     before, after = (document(f"backend many\n{servers}".replace("weight 1", weight)) for weight in ("weight 1", "weight 2"))
     passes, replaced = [], EDITOR.lines.replace
     monkeypatch.setattr(EDITOR.lines, "replace", lambda *given: passes.append(given) or replaced(*given))
-    assert with_effects(EDITOR, before, effects(EDITOR, before, after)).text == after.text
+    assert with_effects(EDITOR, before, effects(before, after)).text == after.text
     assert len(passes) == 1
 
 
 def test_a_section_that_comes_or_goes_is_one_effect() -> None:
     more = document(TEXT + "\nbackend more from base\n  server m1 127.0.0.1:9\n")
-    (effect,) = effects(EDITOR, document(TEXT), more)
+    (effect,) = effects(document(TEXT), more)
     assert (effect.object, effect.member, effect.old) == ("backend/more", "", None)
     assert effect.new["servers"]["m1"]["port"] == 9
     assert effects_of(with_effects(EDITOR, more, inverse([effect])), document(TEXT)) == []
@@ -104,7 +104,7 @@ def test_a_section_that_comes_or_goes_is_one_effect() -> None:
 
 def test_what_no_object_expresses_is_told_in_lines() -> None:
     before, after = document(TEXT), document(TEXT.replace("of no object", "of no object at all"))
-    found = effects(EDITOR, before, after)
+    found = effects(before, after)
     assert effects_of(before, after) == [("backend/odd", "lines", ["nonsense of no object"], ["nonsense of no object at all"])]
     with pytest.raises(Conflict, match="backend/odd has no name, or has lines that no object can express"):
         with_effects(EDITOR, after, inverse(found))
@@ -133,7 +133,7 @@ def test_a_nameless_section_that_gets_another_number() -> None:
 def test_another_change_stays() -> None:
     before, after = document(TEXT), document(TEXT.replace("weight 10", "weight 20"))
     later = document(TEXT.replace("weight 10", "weight 20").replace("127.0.0.1:1", "127.0.0.9:1") + "\nbackend later from base\n")
-    back = with_effects(EDITOR, later, inverse(effects(EDITOR, before, after)))
+    back = with_effects(EDITOR, later, inverse(effects(before, after)))
     assert [each[0] for each in effects_of(later, back)] == ["backend/app/server/web1"]
     assert EDITOR.get_object(back, EDITOR.resources["servers"], (EDITOR.resources["backends"], "app"), "web1")["address"] == "127.0.0.9"
 
@@ -150,7 +150,7 @@ def test_lines_that_go_from_real_files_come_back(path: Path) -> None:
         gone = set(chance.sample(range(len(lines)), min(3, len(lines))))
         text = "".join(line for number, line in enumerate(lines) if number not in gone)
         after = Document.parse(text.encode("utf-8", "surrogateescape"))
-        found = effects(EDITOR, before, after)
+        found = effects(before, after)
         if not all(map(is_expressible, found)):
             continue
         assert effects_of(with_effects(EDITOR, before, found), after) == []

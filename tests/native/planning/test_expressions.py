@@ -5,7 +5,6 @@ import subprocess
 
 import pytest
 
-from haproxy_native.editing.editor import Editor
 from haproxy_native.planning.touches import EXPRESSIONS, all_touches, has_new_expression
 from haproxy_native.text.document import Document
 from openapi import bundle
@@ -146,7 +145,7 @@ def test_another_option_of_the_same_server() -> None:
 
 
 def touched(before: str, after: str) -> list[object]:
-    return list(all_touches(Editor(), Document.parse(before.encode()), Document.parse(after.encode())))
+    return list(all_touches(Document.parse(before.encode()), Document.parse(after.encode())))
 
 
 @pytest.mark.parametrize("version", EACH)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from haproxy_native.editing.editor import Editor
 from haproxy_native.planning.effects import file_of_object, line_of_member
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -41,11 +40,11 @@ backend shop
     ],
 )
 def test_the_line(object_: str, member: str, line: int | None) -> None:
-    assert line_of_member(Editor(), Document.parse(TEXT), object_, member) == line
+    assert line_of_member(Document.parse(TEXT), object_, member) == line
 
 
 def test_it_is_counted_in_its_file() -> None:
     joined = parts.join([(parts.MAIN, b"global\n"), ("/b.cfg", b"\nbackend b\n    server s 127.0.0.1:1\n")])
-    assert line_of_member(Editor(), Document.parse(joined), "backend/b/server/s") == 3
-    files = [file_of_object(Editor(), Document.parse(joined), each) for each in ("backend/b/server/s", "global", "backend/c", "map/x")]
+    assert line_of_member(Document.parse(joined), "backend/b/server/s") == 3
+    files = [file_of_object(Document.parse(joined), each) for each in ("backend/b/server/s", "global", "backend/c", "map/x")]
     assert files == ["/b.cfg", "", "", ""]

@@ -18,17 +18,17 @@ def test_numbers_of_lines(section: int, place: int, line: int) -> None:
 
 
 def test_a_reason_names_section_and_keyword() -> None:
-    assert reason_at(DOCUMENT, DOCUMENT.sections[1], 2, "so") == Reason("backend b", 9, "server", "so")
-    assert reason_at(DOCUMENT, DOCUMENT.sections[0], 0, "so") == Reason("global", 3, "global", "so")
+    assert reason_at(DOCUMENT, DOCUMENT.sections[1], 2, "so") == Reason("so", "backend b", 9, "server")
+    assert reason_at(DOCUMENT, DOCUMENT.sections[0], 0, "so") == Reason("so", "global", 3, "global")
     assert reason_at(DOCUMENT, DOCUMENT.sections[1], 1, "a comment has no keyword").keyword == ""
 
 
 @pytest.mark.parametrize(
     ("reason", "expected"),
     [
-        (Reason("backend b", 9, "server", "so"), "server: so (backend b, line 9)"),
-        (Reason("backend b", 9, "server", "so", "b.cfg"), "server: so (b.cfg, backend b, line 9)"),
-        (Reason("", 0, "", "so"), "so"),
+        (Reason("so", "backend b", 9, "server"), "server: so (backend b, line 9)"),
+        (Reason("so", "backend b", 9, "server", "b.cfg"), "server: so (b.cfg, backend b, line 9)"),
+        (Reason("so"), "so"),
     ],
 )
 def test_a_reason_is_told_in_words(reason: Reason, expected: str) -> None:
@@ -37,7 +37,7 @@ def test_a_reason_is_told_in_words(reason: Reason, expected: str) -> None:
 
 def test_what_is_live() -> None:
     assert Plan().is_live
-    assert not Plan(reasons=[Reason("", 0, "", "so")]).is_live
+    assert not Plan(reasons=[Reason("so")]).is_live
 
 
 def test_a_line_is_that_of_its_file() -> None:

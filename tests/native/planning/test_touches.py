@@ -2,9 +2,7 @@
 
 import pytest
 
-from haproxy_native.editing.editor import Editor
-from haproxy_native.planning.effects import effects
-from haproxy_native.planning.touches import EXPRESSIONS, RAW, Touch, all_touches, touches
+from haproxy_native.planning.touches import EXPRESSIONS, RAW, Touch, all_touches
 from haproxy_native.text.document import Document
 
 START = """\
@@ -13,14 +11,14 @@ defaults base
 backend shop
     balance roundrobin
     http-request deny if { path /a }
+    http-request allow if { path /b }
     server a 127.0.0.1:1 weight 10
     server b 127.0.0.1:2
 """
 
 
 def of(before: str, after: str) -> list[Touch]:
-    editor = Editor()
-    return touches(editor, effects(editor, Document.parse(before), Document.parse(after)))
+    return all_touches(Document.parse(before), Document.parse(after))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +28,7 @@ def of(before: str, after: str) -> list[Touch]:
         ("    server b 127.0.0.1:2\n", "", [("backend/shop/server/b", "delete", {"address", "port"})]),
         ("balance roundrobin", "balance source", [("backend/shop", "change", {"balance"})]),
         ("    balance roundrobin\n", "    balance roundrobin\n    unheard of\n", [("backend/shop", "change", {"lines"})]),
-        ("deny", "reject", [("backend/shop/http_request_rule/0", "change", {"type"})]),
+        ("deny", "tarpit", [("backend/shop/http_request_rule/0", "change", {"type"})]),
     ],
 )
 def test_members(old: str, new: str, expected: list[tuple[str, str, set[str]]]) -> None:
@@ -53,7 +51,7 @@ def test_a_section_that_is_no_object() -> None:
 
 
 def whole(before: str, after: str) -> dict[str, tuple[str, set[str]]]:
-    found = all_touches(Editor(), Document.parse(before), Document.parse(after))
+    found = all_touches(Document.parse(before), Document.parse(after))
     return {touch.object: (touch.verb, set(touch.members)) for touch in found}
 
 

@@ -67,4 +67,4 @@ def test_what_the_process_has_yet_to_read_stays(tmp_path: Path) -> None:
 def test_a_change_that_is_not_live_is_told() -> None:
     check_live(Outcome(1, None, live=True))
     with pytest.raises(RuntimeAbsent, match="it is unknown; the file has the change, and reload 7 loads it"):
-        check_live(Outcome(1, "7", live=False, reasons=[Reason("", 0, "", "it is unknown")]))
+        check_live(Outcome(1, "7", live=False, reasons=[Reason("it is unknown")]))

@@ -56,7 +56,7 @@ def test_what_differs(tmp_path: Path, version: str) -> None:
             async with running_engine(tmp_path, haproxy, directories=directories) as engine:
 
                 async def differing() -> list[str]:
-                    found = await Drift(engine, Editor(), Overrides(engine, Editor())).find()
+                    found = await Drift(engine, Overrides(engine, Editor())).find()
                     assert found.answers and all(each.values[0] != each.values[1] for each in found.differences)
                     return sorted(each.object for each in found.differences)
 

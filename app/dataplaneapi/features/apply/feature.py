@@ -1,10 +1,7 @@
 """The feature `apply`."""
 
-from functools import partial
-
 from dataplaneapi.api.feature import Feature
 from dataplaneapi.api.services import Services
-from haproxy_native.commit.ports import is_confirmed
 from haproxy_native.features.apply.apply import Apply
 from haproxy_native.features.apply.owners import OwnerTable
 from haproxy_native.features.apply.plans import Plans
@@ -16,5 +13,5 @@ class ApplyFeature(Feature):
     def __init__(self, services: Services) -> None:
         engine = services.engine
         self.plans = Plans(engine.database)
-        self.apply = Apply(engine, services.editor, OwnerTable(engine.database), partial(is_confirmed, engine.context.observers))
+        self.apply = Apply(engine, services.editor, OwnerTable(engine.database), engine.context.is_confirmed)
         self.followers = (self.apply,)

@@ -191,11 +191,11 @@ async def _conflicts(call: Call, planned: Planned) -> list[dict[str, Any]]:
     def as_rows() -> list[dict[str, Any]]:
         maps = {file for conflict in planned.conflicts if is_map(file := file_object(conflict.object))}
         map_lines = {object_: line for each in maps for object_, line in lines_of(each, planned.read.get(each) or b"").items()}
-        editor, before, rows = call.services.editor, planned.before, []
+        before, rows = planned.before, []
         for conflict in planned.conflicts:
-            line = map_lines.get(conflict.object) or line_of_member(editor, before, conflict.object, conflict.member)
+            line = map_lines.get(conflict.object) or line_of_member(before, conflict.object, conflict.member)
             # The configuration file; None for the main file.
-            location = {"line": line, "file": file_of_object(editor, before, conflict.object) or None}
+            location = {"line": line, "file": file_of_object(before, conflict.object) or None}
             change = last.get(_changed_object(conflict), {}) if OUTSIDE in conflict.owners else {}
             rows.append(_conflict_as_dict(call.author, conflict, location) | change)
         return rows

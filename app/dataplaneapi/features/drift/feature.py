@@ -10,4 +10,4 @@ class DriftFeature(Feature):
     """The feature `drift`, which finds differences. It needs the feature `overrides`, because overrides cause differences."""
 
     def __init__(self, services: Services) -> None:
-        self.drift = Drift(services.engine, services.editor, OverridesFeature.of(services).overrides)
+        self.drift = Drift(services.engine, OverridesFeature.of(services).overrides)

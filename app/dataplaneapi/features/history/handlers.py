@@ -58,7 +58,7 @@ async def read(call: ReadCall) -> Response:
 async def read_diff(call: ReadCall) -> Response:
     start = int(call.query.from_) if call.query.from_ else None
     services = call.services
-    text = await reading.difference_between(services.history, services.editor, start, int(call.path.id), call.query.object)
+    text = await reading.difference_between(services.history, start, int(call.path.id), call.query.object)
     return _text_response(text)
 
 
@@ -86,7 +86,7 @@ async def _require_known(call: Call) -> None:
 
 async def read_blame(call: ReadCall) -> Response:
     services, rows = call.services, list[dict[str, Any]]()
-    for line in await reading.blamed(services.history, services.editor, call.query.object):
+    for line in await reading.blamed(services.history, call.query.object):
         row: dict[str, Any] = {"line": line.number, "text": line.text}
         if entry := line.entry:
             row |= {"entry": str(entry.id), "time": timestamp(entry.time), "author": entry.author.name, "message": entry.author.message}

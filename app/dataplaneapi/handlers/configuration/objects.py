@@ -249,7 +249,7 @@ def _with_sent_zeros(call: Call, body: Any, document: Document, target: Target) 
 async def build_replace_all(call: Call) -> Write:
     target, document = target_of(call, one=False), call.document
     bodies = await run_in_thread_if(target.extent(document) > LARGE, _with_sent_zeros, call, call.body, document, target)
-    return Write([ReplaceAll(target.place, bodies, call.services.editor)], 200, lambda _, after: target.objects(after))
+    return Write([ReplaceAll(target.place, bodies, editor=call.services.editor)], 200, lambda _, after: target.objects(after))
 
 
 async def build_delete(call: Call) -> Write:

@@ -148,7 +148,7 @@ def plan_declaration(
             raise
         # The changes that are not in conflict may be no valid edit on their own.
         edited = document
-    section_effects = effects(editor, document, edited)
+    section_effects = effects(document, edited)
     # An effect on a rule changes its section, which is the declared object.
     changed = {_section_of(effect.object) if isinstance(effect.place.key, int) else effect.object for effect in section_effects}
     changed |= {conflict.object for conflict in rules.conflicts} | {file_object(effect.object) for effect in files.effects}

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.resources import resources
 from haproxy_native.engine import Engine
@@ -23,7 +22,7 @@ from haproxy_native.features.overrides.overrides import Overrides, as_override, 
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.effects import effects
 from haproxy_native.planning.live import LIMIT, live_of
-from haproxy_native.planning.section_order import conditional_sections, is_conditional
+from haproxy_native.planning.section_order import is_conditional
 from haproxy_native.planning.servers import ancestors
 from haproxy_native.runtime import responses
 from haproxy_native.runtime.verification import FRONTENDS
@@ -77,8 +76,8 @@ class DriftReport:
 class Drift:
     """Compares the file and the process of one engine."""
 
-    def __init__(self, engine: Engine, editor: Editor, overrides: Overrides) -> None:
-        self._engine, self._editor, self._overrides = engine, editor, overrides
+    def __init__(self, engine: Engine, overrides: Overrides) -> None:
+        self._engine, self._overrides = engine, overrides
 
     async def find(self) -> DriftReport:
         """Compare everything, and return the report. If HAProxy does not answer, the report says so, and nothing is raised."""
@@ -88,7 +87,7 @@ class Drift:
         cause = PENDING if self._engine.context.has_unloaded else NOT_LOADED
         differences: list[Difference] = []
         if running is not None:
-            changes = await run_in_thread(effects, self._editor, running, document)
+            changes = await run_in_thread(effects, running, document)
             sides = ("file", "running")
             differences += [Difference(effect.object, effect.member, sides, (effect.new, effect.old), cause) for effect in changes]
         answers = True
@@ -123,7 +122,7 @@ class Drift:
         rows = {row["pxname"]: row for row in responses.table(await runtime.send(f"show stat -1 {FRONTENDS} -1"))}
         facts = responses.info(await runtime.send("show info"))
         at_start, current = (int(facts[name]) for name in (LIMIT_AT_START, LIMIT_NOW))
-        conditional, limit = conditional_sections(running), _limit_member()
+        limit = _limit_member()
         found: list[tuple[str, str, Any, Any]] = []
         if at_start != current:
             found.append((PROCESS, PROCESS_LIMITS, {limit: at_start}, {limit: current}))
@@ -132,7 +131,7 @@ class Drift:
             if section.kind not in ("frontend", "listen") or name not in rows:
                 continue
             above = [section, *ancestors(running, section)]
-            if is_conditional(above, conditional):
+            if is_conditional(running, above):
                 # Between `.if` and `.endif`, only HAProxy knows which lines are in effect.
                 continue
             object_, row = spelled(section.kind, name), rows[name]

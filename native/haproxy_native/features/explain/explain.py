@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from haproxy_native import abandonment
 from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.current import fingerprint
 from haproxy_native.editing.editor import Editor, Object
@@ -76,7 +75,7 @@ class Explain:
         key = await run_in_thread(_cache_key, document, Path(self._engine.context.base(document)), files)
         # A shadow has only parts of the text, so it may start although HAProxy refuses the whole text. A check cannot use `files`.
         is_checked = is_asked and not files and key not in self._accepted
-        checking = abandonment.create_task(self._engine.context.check_text(document, author)) if is_checked else None
+        checking = asyncio.create_task(self._engine.context.check_text(document, author)) if is_checked else None
         try:
             async with self.shadows.client(document, key, files, caller=Account.from_author(author)) as shadow_client:
                 if checking:

@@ -47,7 +47,7 @@ def test_the_servers_own_text_changes_nothing(tmp_path: Path, text: str, seed: i
             done += client(method, f"{CONFIG}/{path}{sign}version={version}", body).status < 300
             now = client.app.services.engine.document
             again = Document.parse(now.data)
-            assert effects(standard_editor(), now, again) == effects(standard_editor(), again, now) == ()
+            assert effects(now, again) == effects(again, now) == ()
             for collection in ("backends", "frontends", "defaults"):
                 resource = standard_editor().resources[collection]
                 one, other = (standard_editor().list_objects(document, resource, full=True) for document in (now, again))

@@ -30,7 +30,7 @@ def test_a_plan_as_data() -> None:
         "-a\n+b\n",
         [Effect("backend/b", "mode", None, "tcp", PLACE), Effect("backend/b/server/s", "", {"name": "s"}, None, PLACE)],
         ["set x"],
-        [Reason("backend b", 7, "mode", "it is so"), Reason("", 0, "", "unknown")],
+        [Reason("it is so", "backend b", 7, "mode"), Reason("unknown")],
         False,
         [Message("alert", "no", line=3)],
     )

@@ -7,7 +7,6 @@ import pytest
 
 from haproxy_native.commit.preview import Preview
 from haproxy_native.disk.directories import Directory
-from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import ChangedSince
 from haproxy_native.features.apply.plans import known_values, servers_of, values, verifier
@@ -21,7 +20,7 @@ READY = {"state": "ready", "weight": 10, "address": "127.0.0.1", "port": 1}
 
 
 def previewed(before: str, after: str, *servers: tuple[str, str]) -> Preview:
-    found = effects(Editor(), Document.parse(before), Document.parse(after))
+    found = effects(Document.parse(before), Document.parse(after))
     return Preview("", found, (), (), True, (), servers=servers)
 
 

@@ -15,7 +15,7 @@ def test_what_others_have_written_and_nobody_loads(tmp_path: Path) -> None:
     async def work() -> None:
         with HAProxy(tmp_path, CONFIG % free_port()) as haproxy:
             async with running_engine(tmp_path, haproxy) as engine:
-                drift = Drift(engine, Editor(), Overrides(engine, Editor()))
+                drift = Drift(engine, Overrides(engine, Editor()))
                 found = await drift.find()
                 assert (found.differences, found.is_known, found.answers, found.notes) == ([], True, True, [])
                 file = tmp_path / "haproxy.cfg"
@@ -38,7 +38,7 @@ def test_frontends_that_others_have_changed(tmp_path: Path, version: str) -> Non
     async def work() -> None:
         with HAProxy(tmp_path, text, binary=binaries.exactly(version)) as haproxy:
             async with running_engine(tmp_path, haproxy) as engine:
-                drift = Drift(engine, Editor(), Overrides(engine, Editor()))
+                drift = Drift(engine, Overrides(engine, Editor()))
                 assert (await drift.find()).differences == []
                 changes = ("disable frontend web", "set maxconn frontend own 3", "set maxconn frontend other 4", "set maxconn global 55")
                 for command in (*changes, "set maxconn frontend plain 6", "set maxconn frontend zero 8"):
@@ -65,6 +65,6 @@ def test_servers_of_the_process_alone_are_notes(tmp_path: Path) -> None:
         with HAProxy(tmp_path, CONFIG % free_port()) as haproxy:
             async with running_engine(tmp_path, haproxy) as engine:
                 engine.context.running.step(Drifted("server app/new", "", "there"))
-                assert (await Drift(engine, Editor(), Overrides(engine, Editor())).find()).notes == ["server app/new"]
+                assert (await Drift(engine, Overrides(engine, Editor())).find()).notes == ["server app/new"]
 
     run(work())

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.disk.database import Database
-from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Unusable
 from haproxy_native.features.overrides.ledger import Override, OverrideLedger, ended_overrides
 from haproxy_native.planning.effects import effects
@@ -80,7 +79,7 @@ def test_a_database_that_is_read_later(tmp_path: Path, caplog: pytest.LogCapture
     ],
 )
 def test_what_ends_them(old: str, new: str, gone: list[Override]) -> None:
-    changed = effects(Editor(), Document.parse(TEXT), Document.parse(TEXT.replace(old, new)))
+    changed = effects(Document.parse(TEXT), Document.parse(TEXT.replace(old, new)))
     assert ended_overrides([STATE, WEIGHT, PORT], changed) == gone
 
 
@@ -88,5 +87,5 @@ def test_what_ends_those_of_a_listen_section() -> None:
     """In the process, a listen section is a backend."""
     text = TEXT.replace("backend shop\n", "listen shop\n")
     for new, gone in (("server web1 10.0.0.1:80 weight 30", [WEIGHT]), ("server web3 10.0.0.1:80 weight 20", [STATE, WEIGHT])):
-        changed = effects(Editor(), Document.parse(text), Document.parse(text.replace("server web1 10.0.0.1:80 weight 20", new)))
+        changed = effects(Document.parse(text), Document.parse(text.replace("server web1 10.0.0.1:80 weight 20", new)))
         assert ended_overrides([STATE, WEIGHT, PORT], changed) == gone
