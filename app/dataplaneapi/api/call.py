@@ -81,7 +81,7 @@ class Call:
     services: "Services"
     operation: Operation
     # The converted values of the parameters that were sent, by name.
-    values: Mapping[str, Any]
+    values: dict[str, Any]
     # All values of the query, as sent.
     sent_query: Mapping[str, list[str]]
     # The author of the change. A write option such as `confirm` may replace it (api/write_options.py).
