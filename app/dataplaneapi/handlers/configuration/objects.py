@@ -16,7 +16,7 @@ from dataplaneapi.api.conflicts import PARAMETER, merges
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.place import place_of
-from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
+from dataplaneapi.api.responses import UNPARSED_LINES, Header, Response, empty, json_response, reload_headers
 from dataplaneapi.api.validation import has_zero, rebased, validated, with_sent_zeros
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.handlers.configuration import naming
@@ -280,7 +280,7 @@ replace_one, patch_one, replace_all, delete_one = (
 
 async def change_of(call: Call, write: Write) -> Change:
     """Return the change that makes a write, with what the call expects of the current version. Raises ApiError and Forbidden."""
-    reload, version = Reload.NOW if call.query.force_reload else Reload.AUTO, call.query.version or 0
+    reload, version = call.reload, call.query.version or 0
     # Raises ApiError if the call cannot be merged.
     is_merged = merges(call)
     expect: Expect = ANY
@@ -316,7 +316,7 @@ async def make_write(call: Call, write: Write) -> Response:
     except ChangedSince:
         raise conflicts.precondition_failed(call) from None
     scheduled = "" if outcome.live else outcome.reload_id
-    headers: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
+    headers = reload_headers(scheduled)
     status = 202 if scheduled or (transaction_id and not write.silent) else write.done
     if (stored := write.stored) is None or (write.silent and scheduled):
         return empty(status, headers)
