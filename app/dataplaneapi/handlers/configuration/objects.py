@@ -1,4 +1,4 @@
-"""Read and change configuration objects, whatever the kind of their resource: section, named child, indexed child or singleton.
+"""Read and change configuration objects, whatever the kind of their resource: section, view, named child, indexed child or singleton.
 
 `target_of` returns which object or collection a call addresses. A read returns it from the configuration of the call. A write takes three
 steps: a builder such as `build_replace` returns the edits as a `Write`, `change_of` adds what the call expects of the current version, and
@@ -255,7 +255,12 @@ async def build_delete(call: Call) -> Write:
     return Write([Delete(target.place)], 204)
 
 
-def create_write(call: Call, target: Target, stored: Callable[[Document, Document], Any]) -> Write:
+async def build_create(call: Call) -> Write:
+    """Build the write that adds an object. An object with an index is inserted there; a negative index, or none, appends it."""
+    target = target_of(call, one=call.operation.is_of_one)
+    created = target.with_key(call.body.get(target.resource.key, ""))
+    # The editor may insert an ACL above the requested position, so the response shows the added object instead of the one at that position.
+    stored = target.added_object if target.resource.kind == "indexed" else lambda _, after: created.object(after)
     return Write([Create(target.place, call.body, target.full, call.services.editor)], 201, stored)
 
 
@@ -270,12 +275,17 @@ class DeleteHandler(WriteHandler):
             raise await naming.add_references(call, error) from None
 
 
-replace_one, patch_one, replace_all, delete_one = (
-    WriteHandler(build_replace),
-    WriteHandler(build_patch),
-    WriteHandler(build_replace_all),
-    DeleteHandler(build_delete),
-)
+create_one = WriteHandler(build_create)
+ACTIONS = {
+    "list": read_all,
+    "get": read_one,
+    "create": create_one,
+    "append": create_one,
+    "replace": WriteHandler(build_replace),
+    "patch": WriteHandler(build_patch),
+    "replace_all": WriteHandler(build_replace_all),
+    "delete": DeleteHandler(build_delete),
+}
 
 
 async def change_of(call: Call, write: Write) -> Change:
