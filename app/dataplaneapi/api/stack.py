@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dataplaneapi.api import cors
 from dataplaneapi.api.access import answer_within_rights, require_role
-from dataplaneapi.api.authenticate import Authenticate, Shares
+from dataplaneapi.api.authenticate import Shares, authenticate
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conflicts import explain_collisions
 from dataplaneapi.api.errors import ApiError, error_response, response_to
@@ -61,7 +61,7 @@ def around_fastapi(services: Services, reply_cache: ReplyCache, cache: ResponseC
         check_certificate,
         partial(cors.check_origin, services),
         partial(answer_public_paths, services),
-        Authenticate(services),
+        partial(authenticate, services),
         Shares(),
         partial(answer_from_cache, services, cache),
         partial(find_operation, services),

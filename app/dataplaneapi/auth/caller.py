@@ -14,6 +14,10 @@ class IssuerUnavailable(Exception):
     """Raised if no JWT can be verified, because no key of the issuer is known."""
 
 
+class BadToken(Exception):
+    """Raised for an invalid token. The message is the reason."""
+
+
 @dataclass(frozen=True)
 class Caller:
     """A caller that is a user or the name in a client certificate. Subclasses are callers with other credentials."""
@@ -108,13 +112,6 @@ class JwtCaller(Caller):
 def id_of(name: str) -> str:
     """Return the id of the token from the name of a TokenCaller."""
     return name.split(" ")[1]
-
-
-class EndedCaller(Caller):
-    """A caller whose credentials have expired since the request was admitted."""
-
-    def rights(self, roles: Roles | None) -> Rights:
-        return Rights(why="the token has expired")
 
 
 @dataclass(frozen=True)
