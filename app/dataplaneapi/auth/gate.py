@@ -82,7 +82,7 @@ class Gate:
         # The number of refused requests by reason. It is a public metric, so the reasons do not reveal whether a name is known.
         self.refused: Counter[str] = Counter()
 
-    def known_caller(self, authorization: bytes, address: str = "-") -> Caller | None:
+    def known_caller(self, authorization: bytes, address: str) -> Caller | None:
         """Return the caller of an Authorization header with a valid token, or with a password that the cache contains for this address.
 
         Return None for any other header, which `authenticate` checks.
@@ -96,7 +96,7 @@ class Gate:
         known = self._correct_logins.get(self._digest(authorization, address))
         return known[2] if known and known[0] > self._clock() else None
 
-    async def authenticate(self, authorization: bytes, address: str = "-") -> Caller | Response:
+    async def authenticate(self, authorization: bytes, address: str) -> Caller | Response:
         """Check an Authorization header, with a hash in a thread if necessary. Return its caller, or the error response if it is invalid.
 
         Log the name of a user whose password is wrong.
