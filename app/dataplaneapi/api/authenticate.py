@@ -25,7 +25,7 @@ async def authenticate(services: Services, exchange: Exchange, next: Next) -> Re
         result = await services.gate.authenticate(exchange.headers.get(b"authorization", b""), exchange.address)
         if isinstance(result, Response):
             return result
-        caller, exchange.authenticated = result, True
+        caller = result
     exchange.author = author_of(exchange, caller, services)
     return await next(exchange)
 

@@ -40,7 +40,7 @@ class Exchange(Channel):
     """A request and its response. The request has arrived on a connection, or another call describes it (api/described.py)."""
 
     __slots__ = (
-        *("_common", "_send", "address", "authenticated", "author", "began", "body_share", "client", "document", "headers", "http_version"),
+        *("_common", "_send", "address", "author", "began", "body_share", "client", "document", "headers", "http_version"),
         *("ignored", "is_replayed", "method", "operation", "path", "path_values", "query", "raw_headers", "raw_path", "receive"),
         *("request_id", "response", "scheme", "scope", "sent_headers", "server", "size", "status"),
     )
@@ -77,8 +77,6 @@ class Exchange(Channel):
         self.address = peer(self.client)
         # None for a public path, and before the credentials are checked.
         self.author: CallAuthor | None = None
-        # Whether the request has sent valid credentials.
-        self.authenticated = False
         # Both are None before the layer `find_operation`. If the response is cached, only `operation` is set.
         self.operation: Operation | None = None
         self.path_values: Mapping[str, str] | None = None
