@@ -24,7 +24,7 @@ from dataplaneapi.api.bodies import decode
 from dataplaneapi.api.call import Call, View
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.operations import ANY, ANYONE, COUNTERS, EFFECTS, IF_MATCH, OBJECTS, PATCH, READING, SECTION, Handler, Operation
-from dataplaneapi.api.place import object_of, place_of
+from dataplaneapi.api.place import object_of, parent_name, place_of
 from dataplaneapi.api.responses import (
     CONFIGURATION_CHECKSUM,
     CONTENT_LENGTH,
@@ -39,7 +39,7 @@ from dataplaneapi.api.responses import (
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.check.messages import Message
 from haproxy_native.editing.editor import standard_editor
-from haproxy_native.editing.object_names import ObjectPlace, encoded, name_of, object_of_section, section_of_object, spelled
+from haproxy_native.editing.object_names import encoded, name_of, object_of_section, section_of_object, spelled
 from haproxy_native.editing.secrets import masked_value
 from haproxy_native.errors import BreaksTests, Forbidden, InUse, NativeError, NoTransaction, Refused, ReloadFailed
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
@@ -69,11 +69,10 @@ def object_to_read(operation: Operation, call: Call) -> str:
         file = call.services.editor.resources.by_name[operation.resource].file if operation.resource else ""
         return spelled(file, call.values["parent_name"]) if file else ALL
     if operation.action == "list":
-        resource, parent, _ = place_of(operation, call.values, call.services.editor, one=False)
+        place = place_of(operation, call.values, call.services.editor, one=False)
         # Filtering a list by position would shift the positions. The list is refused as a whole instead, even if it is empty.
-        return name_of(ObjectPlace(resource, parent, 0)) if resource.kind == "indexed" else ""
-    resource, parent, key = place_of(operation, call.values, call.services.editor, one=True)
-    return name_of(ObjectPlace(resource, parent, "" if key is None else key))
+        return name_of(replace(place, key=0)) if place.resource.kind == "indexed" else ""
+    return name_of(place_of(operation, call.values, call.services.editor, one=True))
 
 
 def object_to_change(operation: Operation, call: Call) -> str:
@@ -96,8 +95,7 @@ def parent_of_list(operation: Operation, call: Call) -> str:
         return name_from_template(above, call.values) if "{" in above else ""
     if operation.action != "list" or not _is_of_configuration(call):
         return ""
-    _, parent, _ = place_of(operation, call.values, call.services.editor, one=False)
-    return name_of(ObjectPlace(parent[0], None, parent[1])) if parent else ""
+    return parent_name(place_of(operation, call.values, call.services.editor, one=False))
 
 
 def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
@@ -127,11 +125,11 @@ def readable_part(call: Call, rights: Rights, answer: Any) -> Any:
         return [row for row in answer if rights.may(READ, name_from_template(operation.rows, {**call.values, **row}))]
     if not _is_of_configuration(call):
         return answer
-    resource, parent, _ = place_of(operation, call.values, call.services.editor, one=operation.is_of_one)
-    if resource.kind != "indexed":
-        return [row for row in answer if rights.may(READ, name_of(ObjectPlace(resource, parent, row[resource.key])))]
+    place = place_of(operation, call.values, call.services.editor, one=operation.is_of_one)
+    if place.resource.kind != "indexed":
+        return [row for row in answer if rights.may(READ, name_of(replace(place, key=row[place.resource.key])))]
     for position in range(len(answer)):
-        rights.require(READ, name_of(ObjectPlace(resource, parent, position)))
+        rights.require(READ, name_of(replace(place, key=position)))
     return answer
 
 

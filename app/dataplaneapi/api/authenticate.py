@@ -18,31 +18,24 @@ MESSAGE = b"x-change-message"
 LONGEST_MESSAGE = 500
 
 
-class Authenticate:
-    """The layer that refuses wrong credentials and sets the author of a request."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-
-    async def __call__(self, exchange: Exchange, next: Next) -> Response:
-        authorization, gate, address = exchange.headers.get(b"authorization", b""), self._services.gate, exchange.address
-        if exchange.connection.endpoint.basic_auth:
-            is_admitted = gate.admits_at_once(authorization, address)
-            if not is_admitted and (refusal := await gate.refusal(authorization, address)) is not None:
-                return refusal
-            exchange.authenticated = True
-        exchange.author = author_of(exchange, self._services)
-        return await next(exchange)
+async def authenticate(services: Services, exchange: Exchange, next: Next) -> Response:
+    """Refuse wrong credentials, and set the author of a request."""
+    caller = None
+    if exchange.connection.endpoint.basic_auth:
+        result = await services.gate.authenticate(exchange.headers.get(b"authorization", b""), exchange.address)
+        if isinstance(result, Response):
+            return result
+        caller = result
+    exchange.author = author_of(exchange, caller, services)
+    return await next(exchange)
 
 
-def author_of(exchange: Exchange, services: Services) -> CallAuthor:
+def author_of(exchange: Exchange, caller: Caller | None, services: Services) -> CallAuthor:
     """Return the author of a request, with the permissions of the caller's roles.
 
-    The credentials identify the caller, which is a user or a token. On a listener without `basic_auth`, the certificate of the client names
-    the caller.
+    On a listener without `basic_auth`, `caller` is None, and the certificate of the client names the caller.
     """
     connection = exchange.connection
-    caller = services.gate.caller(exchange.headers.get(b"authorization", b"")) if connection.endpoint.basic_auth else None
     caller = caller or Caller(SPIFFE if connection.is_spiffe else CERTIFICATES, connection.name)
     return CallAuthor(
         caller.name,

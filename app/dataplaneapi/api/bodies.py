@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import suppress
 from datetime import date
 from functools import cache, partial
@@ -24,35 +24,43 @@ OBJECT_BYTES, WHOLE_BYTES, FILE_BYTES = 1_000_000, 50_000_000, 1_000_000_000
 _memory = cache(memory)
 
 
-async def read(receive: Receive, headers: Iterable[Header], limit: int, seconds: float, share: Holding | None = None) -> bytes:
-    """Wait for the whole body and return it.
-
-    `limit` is in bytes. 0 as `limit` or `seconds` means no limit. `share` counts the bytes for the caller.
+async def pieces(receive: Receive, limit: int, seconds: float) -> AsyncIterator[bytes]:
+    """Yield the pieces of a body as they arrive. `limit` is in bytes. 0 as `limit` or `seconds` means no limit.
 
     Raises ApiError: 413 if the body is too large, as soon as this is known; 408 if the body does not arrive in time; 400 if the client
-    disconnects. Raises ShareExceeded if the bodies of the caller's concurrent requests are together too large.
+    disconnects.
+    """
+    deadline = asyncio.get_running_loop().time() + seconds if seconds else None
+    size, is_complete = 0, False
+    while not is_complete:
+        try:
+            async with asyncio.timeout_at(deadline):
+                message = await receive()
+        except TimeoutError:
+            raise ApiError(408, f"request body did not arrive within {seconds:g} seconds") from None
+        if message["type"] == "http.disconnect":
+            raise ApiError(400, "the client disconnected before its request was complete")
+        piece, is_complete = message.get("body", b""), not message.get("more_body")
+        size += len(piece)
+        if limit and size > limit:
+            raise too_large(limit)
+        yield piece
+
+
+async def read(receive: Receive, headers: Iterable[Header], limit: int, seconds: float, share: Holding | None = None) -> bytes:
+    """Wait for the whole body and return it. `share` counts the bytes for the caller.
+
+    Raises what `pieces` raises, and ShareExceeded if the bodies of the caller's concurrent requests are together too large.
     """
     announced = next((value for name, value in headers if name == b"content-length"), b"")
     if limit and announced.isdigit() and int(announced) > limit:
         raise too_large(limit)
-    chunks, size, total = [], 0, max(_memory() // 16, 4 * (limit or WHOLE_BYTES))
-    try:
-        async with asyncio.timeout(seconds or None):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ApiError(400, "the client disconnected before its request was complete")
-                chunk = message.get("body", b"")
-                size += len(chunk)
-                if limit and size > limit:
-                    raise too_large(limit)
-                if share:
-                    share.add(len(chunk), total)
-                chunks.append(chunk)
-                if not message.get("more_body"):
-                    return b"".join(chunks)
-    except TimeoutError:
-        raise ApiError(408, f"request body did not arrive within {seconds:g} seconds") from None
+    received, total = [], max(_memory() // 16, 4 * (limit or WHOLE_BYTES))
+    async for piece in pieces(receive, limit, seconds):
+        if share:
+            share.add(len(piece), total)
+        received.append(piece)
+    return b"".join(received)
 
 
 def too_large(limit: int) -> ApiError:

@@ -19,11 +19,11 @@ from dataplaneapi.api.exchange import Exchange, exchange_of
 from dataplaneapi.api.normalize import ResolvedSchemas
 from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
 from dataplaneapi.api.parameter_values import PathValues, QueryValues
-from dataplaneapi.api.place import parent_in_query, place_of, present_value
+from dataplaneapi.api.place import parent_in_query, parent_name, place_of, present_value
 from dataplaneapi.api.validation import check_outermost, validated, validated_patch
 from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.access.rights import Rights
-from haproxy_native.editing.object_names import ObjectPlace, name_of
+from haproxy_native.commit.change import Reload
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.secrets import LINES, refuse_masked, refuse_masked_text
 from haproxy_native.storage.store import Store
@@ -81,7 +81,7 @@ class Call:
     services: "Services"
     operation: Operation
     # The converted values of the parameters that were sent, by name.
-    values: Mapping[str, Any]
+    values: dict[str, Any]
     # All values of the query, as sent.
     sent_query: Mapping[str, list[str]]
     # The author of the change. A write option such as `confirm` may replace it (api/write_options.py).
@@ -109,6 +109,11 @@ class Call:
     def is_part(self) -> bool:
         """Whether the call is part of a transaction or a batch, which commits it together with other calls."""
         return self.staged is not None or bool(self.transaction_id)
+
+    @property
+    def reload(self) -> Reload:
+        """The reload that the query requests: NONE for `skip_reload`, which takes precedence, NOW for `force_reload`, otherwise AUTO."""
+        return Reload.NONE if self.query.skip_reload else Reload.NOW if self.query.force_reload else Reload.AUTO
 
     def within(self, store: AnyStore) -> AnyStore:
         """Return the store with the files that the transaction or batch of the call has staged. Raises NoTransaction."""
@@ -278,11 +283,8 @@ def _parent(call: Call) -> tuple[Resource, str] | None:
     """
     if call.operation.parent is None:
         return None
-    _, parent, _ = place_of(call.operation, call.values, call.services.editor, one=False)
-    rights = call.author.rights
-    if parent is None or (isinstance(rights, Rights) and not rights.reaches(name_of(ObjectPlace(parent[0], None, parent[1])))):
-        return None
-    return parent
+    place, rights = place_of(call.operation, call.values, call.services.editor, one=False), call.author.rights
+    return None if isinstance(rights, Rights) and not rights.reaches(parent_name(place)) else place.parent
 
 
 async def strict_call(incoming: Arriving) -> Call:

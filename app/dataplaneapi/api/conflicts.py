@@ -6,7 +6,7 @@ A write that names an old version is refused with 409. With `on_conflict=merge` 
 before the change, and the commit checks that the object is still the same. If either check fails, the answer is 412.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -62,36 +62,29 @@ async def explain_collisions(call: Call, next: Handler) -> Response:
 async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
     """Return a row for each collision, with both values and the author of the last change. Omit values that the caller may not read."""
 
-    def newest_entries(journal: Journal) -> dict[str, Entry]:
-        """Return the newest entry of each object that was changed after the version that the change is based on."""
-        entries = {}
-        for object_ in dict.fromkeys(clash.object for clash in error.clashes):
-            later = (entry for entry in journal.find(object_) if entry.kind == CONFIGURATION and entry.version > error.version)
-            if entry := next(later, None):
-                entries[object_] = entry
-        return entries
+    def is_later(entry: Entry) -> bool:
+        return entry.kind == CONFIGURATION and entry.version > error.version
 
-    try:
-        await call.services.history.settled()
-        entries = await call.services.history.ask(newest_entries)
-    except Unusable:
-        entries = {}
-    may_read = reader(call.author)
+    last, may_read = await last_changes(call, [clash.object for clash in error.clashes], is_later), reader(call.author)
     rows = []
     for clash in error.clashes:
-        entry = entries.get(clash.object)
         theirs = clash.theirs if may_read is None or may_read(clash.object) else None
         # An outer layer masks secrets in `theirs` and `mine`. It recognizes them by `member`.
         row = {"object": clash.object, "member": clash.member, "theirs": theirs, "mine": clash.mine}
-        rows.append(without_unset(row | (_authorship(entry) if entry else {})))
+        rows.append(without_unset(row | last.get(clash.object, {})))
     return rows
 
 
-async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the author of the last change to each object, by the name of the object. Omit objects that are not in the history."""
+async def last_changes(
+    call: Call, objects: Sequence[str], is_wanted: Callable[[Entry], bool] = lambda entry: True
+) -> dict[str, dict[str, Any]]:
+    """Return the author of the last wanted change to each object, by the name of the object.
+
+    Omit objects of which the history has no such change.
+    """
 
     def newest(journal: Journal) -> dict[str, Entry]:
-        entries = ((object_, next(iter(journal.find(object_)), None)) for object_ in dict.fromkeys(objects))
+        entries = ((object_, next(filter(is_wanted, journal.find(object_)), None)) for object_ in dict.fromkeys(objects))
         return {object_: entry for object_, entry in entries if entry}
 
     try:

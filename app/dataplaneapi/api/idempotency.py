@@ -29,7 +29,7 @@ from typing import Any
 from python_multipart.multipart import parse_options_header
 from starlette.types import Message
 
-from dataplaneapi.api.bodies import decode
+from dataplaneapi.api.bodies import decode, pieces
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.exchange import Exchange, Next
 from dataplaneapi.api.operations import Operation
@@ -310,13 +310,9 @@ class HashedBody:
         """
         if not self._is_read:
             return ""
-        try:
-            async with asyncio.timeout(self._seconds or None):
-                while not self._is_complete:
-                    if (await self())["type"] == "http.disconnect":
-                        raise ApiError(400, "the client disconnected before its request was complete")
-        except TimeoutError:
-            raise ApiError(408, f"request body did not arrive within {self._seconds:g} seconds") from None
+        if not self._is_complete:
+            async for _ in pieces(self, 0, self._seconds):
+                pass
         whole = self._hash.copy()
         whole.update(self._rest)
         return whole.hexdigest()

@@ -36,16 +36,8 @@ OBJECTS, COUNTERS = "objects", "counters"
 PATCH = "patch"
 # The header parameter that makes a write conditional.
 IF_MATCH = "If-Match"
-# The handler module of a regular resource, by its kind. A view is handled like the sections that it shows.
-KINDS = {
-    "section": "configuration.section",
-    "view": "configuration.section",
-    "named": "configuration.named_child",
-    "indexed": "configuration.indexed_child",
-    "singleton": "configuration.singleton",
-}
-# The handler module of the sections in files other than the configuration, by the kind of file.
-FILES = {"spoe": "spoe.objects"}
+# The handler module of the objects of the configuration, and of those in other files by the kind of file.
+OBJECTS_MODULE, FILES = "configuration.objects", {"spoe": "spoe.objects"}
 
 # The prefix of handlers that belong to features.
 FEATURES = "features."
@@ -128,7 +120,7 @@ class Operation:
             module, _, name = self.handler_name.rpartition(".")
             return module, name
         about = self.bundle.get("x-resources", {}).get(self.resource or "")
-        return FILES.get(about.get("file", ""), KINDS.get(about["kind"], "")) if about else "", self.action or ""
+        return FILES.get(about.get("file", ""), OBJECTS_MODULE) if about else "", self.action or ""
 
     @cached_property
     def check(self) -> Check | None:
@@ -170,11 +162,6 @@ class Operation:
     @property
     def id(self) -> str:
         return str(self.declared["operationId"])
-
-    @cached_property
-    def tag(self) -> str:
-        """The tag of the operation in the document, which groups operations."""
-        return str(next(iter(self.declared.get("tags", ())), ""))
 
     @cached_property
     def collections(self) -> tuple[tuple[str, str], ...]:

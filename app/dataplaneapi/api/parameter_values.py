@@ -4,389 +4,101 @@ A handler reads `call.path.name` and `call.query.version`. Durations are in seco
 default, and any other parameter that was not sent is None.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 
 class _Values:
-    __slots__ = ("_values",)
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = values
+    def __init__(self, values: dict[str, Any]) -> None:
+        # Not a copy, because each access to `call.path` or `call.query` creates an object.
+        self.__dict__ = values
 
 
 class PathValues(_Values):
     """The parameters of a request's path."""
 
-    __slots__ = ()
-
-    @property
-    def certificate(self) -> str:
-        value: str = self._values["certificate"]
-        return value
-
-    @property
-    def crt_store(self) -> str:
-        value: str = self._values["crt_store"]
-        return value
-
-    @property
-    def id(self) -> str:
-        value: str = self._values["id"]
-        return value
-
-    @property
-    def index(self) -> int:
-        value: int = self._values["index"]
-        return value
-
-    @property
-    def name(self) -> str:
-        value: str = self._values["name"]
-        return value
-
-    @property
-    def number(self) -> int:
-        value: int = self._values["number"]
-        return value
-
-    @property
-    def parent_name(self) -> str:
-        value: str = self._values["parent_name"]
-        return value
-
-    @property
-    def pid(self) -> int:
-        value: int = self._values["pid"]
-        return value
-
-    @property
-    def prefix(self) -> str:
-        value: str = self._values["prefix"]
-        return value
-
-    @property
-    def scope_name(self) -> str:
-        value: str = self._values["scope_name"]
-        return value
-
-    @property
-    def store(self) -> str:
-        value: str = self._values["store"]
-        return value
-
-    @property
-    def username(self) -> str:
-        value: str = self._values["username"]
-        return value
+    certificate: str
+    crt_store: str
+    id: str
+    index: int
+    name: str
+    number: int
+    parent_name: str
+    pid: int
+    prefix: str
+    scope_name: str
+    store: str
+    username: str
 
 
 class QueryValues(_Values):
     """The parameters of a request's query."""
 
-    __slots__ = ()
-
-    @property
-    def acl_name(self) -> str:
-        value: str = self._values.get("acl_name", "")
-        return value
-
-    @property
-    def add(self) -> str:
-        value: str = self._values.get("add", "")
-        return value
-
-    @property
-    def after(self) -> float | None:
-        value: float | None = self._values.get("after")
-        return value
-
-    @property
-    def author(self) -> str:
-        value: str = self._values.get("author", "")
-        return value
-
-    @property
-    def before(self) -> str:
-        value: str = self._values.get("before", "")
-        return value
-
-    @property
-    def cert_file(self) -> str:
-        value: str = self._values.get("cert_file", "")
-        return value
-
-    @property
-    def certificate(self) -> str:
-        value: str = self._values.get("certificate", "")
-        return value
-
-    @property
-    def confirm(self) -> float | None:
-        value: float | None = self._values.get("confirm")
-        return value
-
-    @property
-    def count(self) -> int | None:
-        value: int | None = self._values.get("count")
-        return value
-
-    @property
-    def counters(self) -> str:
-        value: str = self._values.get("counters", "")
-        return value
-
-    @property
-    def diff(self) -> bool:
-        value: bool = self._values.get("diff", False)
-        return value
-
-    @property
-    def dry_run(self) -> bool:
-        value: bool = self._values.get("dry_run", False)
-        return value
-
-    @property
-    def end_after(self) -> float | None:
-        value: float | None = self._values.get("end_after")
-        return value
-
-    @property
-    def file(self) -> str:
-        value: str = self._values.get("file", "")
-        return value
-
-    @property
-    def filter(self) -> str:
-        value: str = self._values.get("filter", "")
-        return value
-
-    @property
-    def force(self) -> bool:
-        value: bool = self._values.get("force", False)
-        return value
-
-    @property
-    def force_reload(self) -> bool:
-        value: bool = self._values.get("force_reload", False)
-        return value
-
-    @property
-    def force_sync(self) -> bool:
-        value: bool = self._values.get("force_sync", False)
-        return value
+    acl_name: str = ""
+    add: str = ""
+    after: float | None = None
+    author: str = ""
+    before: str = ""
+    cert_file: str = ""
+    certificate: str = ""
+    confirm: float | None = None
+    count: int | None = None
+    counters: str = ""
+    diff: bool = False
+    dry_run: bool = False
+    end_after: float | None = None
+    file: str = ""
+    filter: str = ""
+    force: bool = False
+    force_reload: bool = False
+    force_sync: bool = False
+    format: str = ""
+    frontend: str = ""
+    full_section: bool = False
+    guard: str = ""
+    include_unmanaged: bool = False
+    index: int | None = None
+    key: str = ""
+    limit: int | None = None
+    line_number: int | None = None
+    mailers_section: str = ""
+    max_delete: int | None = None
+    measures: str = ""
+    name: str = ""
+    object: str = ""
+    offset: int | None = None
+    on_conflict: str = ""
+    only_validate: bool = False
+    owner: str = ""
+    parent: str = ""
+    peer_section: str = ""
+    plan: str = ""
+    prune: bool = True
+    refused: bool = False
+    resolver: str = ""
+    since: float | str | None = None
+    skip_reload: bool = False
+    skip_version: bool = False
+    snapshot: bool = False
+    status: str = ""
+    strict: bool = False
+    tests: str = ""
+    transaction_id: str | None = None
+    type: str = ""
+    types: str = ""
+    unowned: str = ""
+    until: str = ""
+    userlist: str = ""
+    version: int | None = None
+    wait: float | None = None
+    when_sessions_below: int | None = None
+    zeros: bool = True
 
     @property
     def force_delete(self) -> bool:
-        value: bool = self._values.get("forceDelete", False)
-        return value
-
-    @property
-    def format(self) -> str:
-        value: str = self._values.get("format", "")
+        value: bool = self.__dict__.get("forceDelete", False)
         return value
 
     @property
     def from_(self) -> int | str | None:
-        value: int | str | None = self._values.get("from")
-        return value
-
-    @property
-    def frontend(self) -> str:
-        value: str = self._values.get("frontend", "")
-        return value
-
-    @property
-    def full_section(self) -> bool:
-        value: bool = self._values.get("full_section", False)
-        return value
-
-    @property
-    def guard(self) -> str:
-        value: str = self._values.get("guard", "")
-        return value
-
-    @property
-    def include_unmanaged(self) -> bool:
-        value: bool = self._values.get("include_unmanaged", False)
-        return value
-
-    @property
-    def index(self) -> int | None:
-        value: int | None = self._values.get("index")
-        return value
-
-    @property
-    def key(self) -> str:
-        value: str = self._values.get("key", "")
-        return value
-
-    @property
-    def limit(self) -> int | None:
-        value: int | None = self._values.get("limit")
-        return value
-
-    @property
-    def line_number(self) -> int | None:
-        value: int | None = self._values.get("line_number")
-        return value
-
-    @property
-    def mailers_section(self) -> str:
-        value: str = self._values.get("mailers_section", "")
-        return value
-
-    @property
-    def max_delete(self) -> int | None:
-        value: int | None = self._values.get("max_delete")
-        return value
-
-    @property
-    def measures(self) -> str:
-        value: str = self._values.get("measures", "")
-        return value
-
-    @property
-    def name(self) -> str:
-        value: str = self._values.get("name", "")
-        return value
-
-    @property
-    def object(self) -> str:
-        value: str = self._values.get("object", "")
-        return value
-
-    @property
-    def offset(self) -> int | None:
-        value: int | None = self._values.get("offset")
-        return value
-
-    @property
-    def on_conflict(self) -> str:
-        value: str = self._values.get("on_conflict", "")
-        return value
-
-    @property
-    def only_validate(self) -> bool:
-        value: bool = self._values.get("only_validate", False)
-        return value
-
-    @property
-    def owner(self) -> str:
-        value: str = self._values.get("owner", "")
-        return value
-
-    @property
-    def parent(self) -> str:
-        value: str = self._values.get("parent", "")
-        return value
-
-    @property
-    def peer_section(self) -> str:
-        value: str = self._values.get("peer_section", "")
-        return value
-
-    @property
-    def plan(self) -> str:
-        value: str = self._values.get("plan", "")
-        return value
-
-    @property
-    def prune(self) -> bool:
-        value: bool = self._values.get("prune", True)
-        return value
-
-    @property
-    def refused(self) -> bool:
-        value: bool = self._values.get("refused", False)
-        return value
-
-    @property
-    def resolver(self) -> str:
-        value: str = self._values.get("resolver", "")
-        return value
-
-    @property
-    def since(self) -> float | str | None:
-        value: float | str | None = self._values.get("since")
-        return value
-
-    @property
-    def skip_reload(self) -> bool:
-        value: bool = self._values.get("skip_reload", False)
-        return value
-
-    @property
-    def skip_version(self) -> bool:
-        value: bool = self._values.get("skip_version", False)
-        return value
-
-    @property
-    def snapshot(self) -> bool:
-        value: bool = self._values.get("snapshot", False)
-        return value
-
-    @property
-    def status(self) -> str:
-        value: str = self._values.get("status", "")
-        return value
-
-    @property
-    def strict(self) -> bool:
-        value: bool = self._values.get("strict", False)
-        return value
-
-    @property
-    def tests(self) -> str:
-        value: str = self._values.get("tests", "")
-        return value
-
-    @property
-    def transaction_id(self) -> str | None:
-        value: str | None = self._values.get("transaction_id")
-        return value
-
-    @property
-    def type(self) -> str:
-        value: str = self._values.get("type", "")
-        return value
-
-    @property
-    def types(self) -> str:
-        value: str = self._values.get("types", "")
-        return value
-
-    @property
-    def unowned(self) -> str:
-        value: str = self._values.get("unowned", "")
-        return value
-
-    @property
-    def until(self) -> str:
-        value: str = self._values.get("until", "")
-        return value
-
-    @property
-    def userlist(self) -> str:
-        value: str = self._values.get("userlist", "")
-        return value
-
-    @property
-    def version(self) -> int | None:
-        value: int | None = self._values.get("version")
-        return value
-
-    @property
-    def wait(self) -> float | None:
-        value: float | None = self._values.get("wait")
-        return value
-
-    @property
-    def when_sessions_below(self) -> int | None:
-        value: int | None = self._values.get("when_sessions_below")
-        return value
-
-    @property
-    def zeros(self) -> bool:
-        value: bool = self._values.get("zeros", True)
+        value: int | str | None = self.__dict__.get("from", None)
         return value

@@ -1,14 +1,14 @@
 """Determine the object or stored file that a call addresses, from its parameters."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.parameters import query_values
+from haproxy_native.changes.expect import find_value
 from haproxy_native.editing.editor import Editor, Parent
 from haproxy_native.editing.object_names import ObjectPlace, name_of, spelled
-from haproxy_native.editing.resources import Resource
-from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import NativeError
 from haproxy_native.text.document import Document
 from haproxy_native.text.words import normalized
@@ -17,19 +17,24 @@ if TYPE_CHECKING:
     from dataplaneapi.api.services import Services
 
 
-def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *, one: bool) -> tuple[Resource, Parent, Any]:
-    """Return (resource, parent section, key) of an operation's object or collection.
+def place_of(operation: Operation, values: Mapping[str, Any], editor: Editor, *, one: bool) -> ObjectPlace:
+    """Return the place of an operation's object or collection.
 
-    With `one`, the last name in the path is the key of the object. The key of a collection, or of an object without a name, is None.
+    With `one`, the last name in the path is the key of the object. The key of a collection, or of an object without a name, is empty.
     """
     resource = editor.resources[operation.resource or ""]
     names = list(operation.names)
-    key = values[names.pop()] if one and names else None
+    key = values[names.pop()] if one and names else ""
     parent: Parent = None
     if operation.parent is not None:
         name = values[names[0]] if names else values.get(resource.parent_parameter, "")
         parent = (editor.resources[operation.parent], name)
-    return resource, parent, key
+    return ObjectPlace(resource, parent, key)
+
+
+def parent_name(place: ObjectPlace) -> str:
+    """Return the name of the section that contains the object at a place. Return an empty text for a top-level object."""
+    return name_of(ObjectPlace(place.parent[0], None, place.parent[1])) if place.parent else ""
 
 
 def present_value(operation: Operation, values: Mapping[str, Any], services: "Services", base: Document | None = None) -> Any:
@@ -44,13 +49,9 @@ def present_value(operation: Operation, values: Mapping[str, Any], services: "Se
             file = services.spoe.file(values["parent_name"]).read(transaction)
             return scope_editor.get_object(file, values["scope_name"], scope_editor.resources[operation.resource], values["name"])
         one = operation.is_of_one or resource.kind == "singleton"
-        resource, parent, key = place_of(operation, values, services.editor, one=one)
         document = services.engine.read(transaction) if base is None else base
-        editor: Any = Sites(services.editor) if resource.kind == "view" else services.editor
-        full = bool(values.get("full_section"))
-        if one:
-            return editor.get_object(document, resource, parent, "" if key is None else key, full=full)
-        return editor.list_objects(document, resource, parent, full=full)
+        place = place_of(operation, values, services.editor, one=one)
+        return find_value(document, place, full=bool(values.get("full_section")))
     except NativeError:
         return None
 
@@ -102,7 +103,7 @@ def object_of(operation: Operation, values: Mapping[str, Any], services: "Servic
     if resource is None or resource.file:
         return spelled(*(part for kind, name in operation.collections if name in values for part in (kind, str(values[name]))))
     is_named_in_body = operation.method == "POST" and isinstance(body, dict)
-    resource, parent, key = place_of(operation, values, services.editor, one=operation.is_of_one)
-    if key is None:
-        key = str(body.get(resource.key) or "") if is_named_in_body else ""
-    return name_of(ObjectPlace(resource, parent, key))
+    place = place_of(operation, values, services.editor, one=operation.is_of_one)
+    if is_named_in_body and not operation.is_of_one:
+        place = replace(place, key=str(body.get(resource.key) or ""))
+    return name_of(place)

@@ -16,6 +16,7 @@ from dataplaneapi.api.exchange import Exchange, Next, Peer, peer
 from dataplaneapi.api.request_log import access_logger, operation_of
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
+from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.replies import Replies
 from dataplaneapi.telemetry import trace_context
@@ -95,20 +96,21 @@ class ReplyCache:
             return None
         authorization = stored.exchange.headers.get(b"authorization", b"")
         address = self.services.proxies.client(peer(client), stored.exchange.raw_headers)
-        if connection.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization, address):
+        caller = self.services.gate.known_caller(authorization, address) if connection.endpoint.basic_auth else None
+        if connection.endpoint.basic_auth and caller is None:
             return None
         request_id = self.next_id()
         seconds = time.perf_counter() - began
         self.services.tally.answered(operation_of(stored.exchange), stored.exchange.status, seconds)
         if access_logger.isEnabledFor(logging.INFO) or self.services.audit.reads:
             copied = stored.exchange.copy_for(request_id, client, server, address)
-            contextvars.copy_context().run(self._record, copied, seconds)
+            contextvars.copy_context().run(self._record, copied, caller, seconds)
         return stored.with_date_and_id(date, request_id.encode())
 
-    def _record(self, exchange: Exchange, seconds: float) -> None:
+    def _record(self, exchange: Exchange, caller: Caller | None, seconds: float) -> None:
         origin.set({"request_id": exchange.request_id, **trace_context.fields(exchange.headers.get(b"traceparent"))})
         if access_logger.isEnabledFor(logging.INFO):
             request_log.write_access_line(exchange, seconds)
         if self.services.audit.reads:
-            exchange.author = author_of(exchange, self.services)
+            exchange.author = author_of(exchange, caller, self.services)
             request_log.publish_event(exchange, self.services)

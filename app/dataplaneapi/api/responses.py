@@ -312,3 +312,8 @@ def json_response(status: int, data: Any, headers: Iterable[Header] = (), *, cac
 def empty(status: int, headers: Iterable[Header] = ()) -> Response:
     """Return a response without a body."""
     return Response(status, None, headers=headers)
+
+
+def reload_headers(reload_id: str | None) -> list[Header]:
+    """Return the header with the id of the reload that applies a change. Return no header if the change needs no reload."""
+    return [(RELOAD_ID, reload_id.encode())] if reload_id else []

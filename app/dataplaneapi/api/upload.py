@@ -20,7 +20,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.types import Receive
 
-from dataplaneapi.api.bodies import FILE_BYTES, WHOLE_BYTES, check_content_encoding, check_content_type, too_large
+from dataplaneapi.api.bodies import FILE_BYTES, WHOLE_BYTES, check_content_encoding, check_content_type, pieces, too_large
 from dataplaneapi.api.call import Arriving, Call, Incoming, json_call, read_call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.open_engine import STORES
@@ -47,40 +47,22 @@ class File:
     """
 
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
-        self.name = ""
-        self._receive, self._limit, self._size = receive, limit, 0
-        self._deadline = asyncio.get_running_loop().time() + seconds if seconds else None
-        self._seconds = seconds
-        self._more = True
-        self._first = b""
+        self.name, self._first = "", b""
+        self._received = pieces(receive, limit, seconds)
 
     async def begin(self) -> None:
         """Wait for the first piece. Raises ApiError (400) if there is none."""
-        while self._more and not self._first:
-            self._first = await self._receive_piece()
-        if not self._first:
-            raise ApiError(400, "value is required but missing")
+        async for piece in self._received:
+            if piece:
+                self._first = piece
+                return
+        raise ApiError(400, "value is required but missing")
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """Yield the content."""
         yield self._first
-        while self._more:
-            yield await self._receive_piece()
-
-    async def _receive_piece(self) -> bytes:
-        try:
-            async with asyncio.timeout_at(self._deadline):
-                message = await self._receive()
-        except TimeoutError:
-            raise ApiError(408, f"request body did not arrive within {self._seconds:g} seconds") from None
-        if message["type"] == "http.disconnect":
-            raise ApiError(400, "the client disconnected before its request was complete")
-        piece: bytes = message.get("body", b"")
-        self._more = message.get("more_body", False)
-        self._size += len(piece)
-        if self._limit and self._size > self._limit:
-            raise too_large(self._limit)
-        return piece
+        async for piece in self._received:
+            yield piece
 
 
 @dataclass(frozen=True)
@@ -113,8 +95,8 @@ class Parts(File):
 
     async def parts(self) -> AsyncIterator[Part | bytes]:
         """Yield each part, followed by the pieces of its content."""
-        while self._more:
-            for each in self.parse(await self._receive_piece()):
+        async for piece in self._received:
+            for each in self.parse(piece):
                 yield each
 
     def check_ended(self) -> None:

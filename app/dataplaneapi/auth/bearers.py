@@ -3,7 +3,7 @@
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from dataplaneapi.auth.caller import TOKENS, Caller, EndedCaller, JwtCaller, TokenCaller, id_of
+from dataplaneapi.auth.caller import TOKENS, BadToken, Caller, JwtCaller, TokenCaller, id_of
 from dataplaneapi.auth.tokens import Token, Tokens, is_well_formed
 from dataplaneapi.auth.users import Users
 from dataplaneapi.settings.jwt import JwtSettings
@@ -56,12 +56,6 @@ class Bearers:
 
             self._issuer = Issuer(jwt, former.keys if former and former.settings.source == jwt.source else None)
 
-    def caller(self, bearer: bytes) -> Caller:
-        """Return the caller of an admitted request: an EndedCaller if the token has expired or was revoked since."""
-        if token := self.tokens.find(bearer):
-            return self.caller_of(token)
-        return (self._issuer.cached_caller(bearer) if self._issuer else None) or EndedCaller()
-
     def refreshed(self, caller: Caller) -> Caller | None:
         """Return the caller with the current state of its token.
 
@@ -96,15 +90,18 @@ class Bearers:
             return Rights(why=f"user {name} does not exist")
         return Caller(group, name).rights(roles)
 
-    def admits(self, bearer: bytes, address: str) -> bool:
-        """Return whether a token is valid for a request from this address. Record the use of a valid token of this server."""
+    def known_caller(self, bearer: bytes, address: str) -> Caller | None:
+        """Return the caller of a token that is valid for a request from this address. Record the use of a token of this server.
+
+        Return None for any other token, and for a JWT that is not verified yet.
+        """
         token = self.tokens.find(bearer)
         if token is None:
-            return self._issuer is not None and self._issuer.cached_caller(bearer) is not None
+            return self._issuer.cached_caller(bearer) if self._issuer else None
         if not token.is_from(address):
-            return False
+            return None
         self.tokens.use(token, address)
-        return True
+        return self.caller_of(token)
 
     def supports(self, bearer: bytes) -> bool:
         """Return whether a token is of a kind that this server supports. Any other token is refused like a wrong password."""
@@ -114,16 +111,16 @@ class Bearers:
         """Return whether a token is a well-formed token of this server but unknown, as a guess would be."""
         return is_well_formed(bearer) and self.tokens.find(bearer) is None
 
-    async def refusal(self, bearer: bytes, address: str) -> str:
-        """Verify a JWT, or find out why `admits` is False for a token. Return the reason, or an empty text for a valid JWT.
+    async def verify(self, bearer: bytes, address: str) -> Caller:
+        """Verify a JWT and return its caller. Waits for the keys of the issuer if they are unknown.
 
-        Raises IssuerUnavailable. Waits for the keys of the issuer if they are unknown.
+        Raises IssuerUnavailable, and BadToken for an invalid JWT and any other token that has no `known_caller`.
         """
         if self._issuer and bearer.count(b".") == 2:
-            return await self._issuer.refusal(bearer)
+            return await self._issuer.verify(bearer)
         if (token := self.tokens.find(bearer)) is not None:
-            return f"token {token.id} may not be used from {address}"
-        return "unknown token: it has expired, was revoked, or was created by another server"
+            raise BadToken(f"token {token.id} may not be used from {address}")
+        raise BadToken("unknown token: it has expired, was revoked, or was created by another server")
 
 
 def parse_bearer(authorization: bytes) -> bytes | None:

@@ -1,10 +1,10 @@
 """The callers of requests: one class for each kind of credentials. `rights` determines what a caller may do."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dataplaneapi.auth.tokens import Token
 from dataplaneapi.settings.roles import CLAIMS, Roles
-from haproxy_native.access.rights import Narrowed, Rights
+from haproxy_native.access.rights import Rights
 from haproxy_native.request_context import Author
 
 TOKENS = "tokens"
@@ -12,6 +12,10 @@ TOKENS = "tokens"
 
 class IssuerUnavailable(Exception):
     """Raised if no JWT can be verified, because no key of the issuer is known."""
+
+
+class BadToken(Exception):
+    """Raised for an invalid token. The message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class TokenCaller(Caller):
             return Rights(why=f"{self.name} is no longer valid: {creator} no longer {'exists' if self.is_orphan else 'has a role'}")
         own = roles.of(self.token.roles)
         why = "" if own.rules else f"{self.name} is no longer valid: the settings no longer have role {', '.join(self.token.roles)}"
-        return Narrowed(own.roles, own.rules, why, limit, userlist=own.userlist)
+        return replace(own, why=why, limit=limit)
 
 
 @dataclass(frozen=True)
@@ -108,13 +112,6 @@ class JwtCaller(Caller):
 def id_of(name: str) -> str:
     """Return the id of the token from the name of a TokenCaller."""
     return name.split(" ")[1]
-
-
-class EndedCaller(Caller):
-    """A caller whose credentials have expired since the request was admitted."""
-
-    def rights(self, roles: Roles | None) -> Rights:
-        return Rights(why="the token has expired")
 
 
 @dataclass(frozen=True)

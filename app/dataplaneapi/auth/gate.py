@@ -30,7 +30,7 @@ from dataplaneapi.api.errors import error_response
 from dataplaneapi.api.responses import RETRY_AFTER, Header, HeaderName, Response
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.bearers import Bearers, parse_bearer
-from dataplaneapi.auth.caller import Caller, IssuerUnavailable
+from dataplaneapi.auth.caller import BadToken, Caller, IssuerUnavailable
 from dataplaneapi.auth.guessing import Guessing, Pair, pair
 from dataplaneapi.auth.users import Users
 from dataplaneapi.server.log_rate import RateLimit
@@ -71,8 +71,8 @@ class Gate:
     def __init__(self, users: Users, clock: Callable[[], float] = time.monotonic, bearers: Bearers | None = None) -> None:
         self._users, self._clock, self._bearers = users, clock, bearers
         self._key = os.urandom(32)
-        # The cache of correct credentials by digest: the time until which they need no check, and their address and name.
-        self._correct_logins: dict[bytes, tuple[float, Pair]] = {}
+        # The cache of correct credentials by digest: the time until which they need no check, their address and name, and their caller.
+        self._correct_logins: dict[bytes, tuple[float, Pair, Caller]] = {}
         self._generation = users.generation
         self.guessing = Guessing(clock)
         # The running checks by digest. All requests with the same credentials wait for one check.
@@ -82,27 +82,29 @@ class Gate:
         # The number of refused requests by reason. It is a public metric, so the reasons do not reveal whether a name is known.
         self.refused: Counter[str] = Counter()
 
-    def admits_at_once(self, authorization: bytes, address: str = "-") -> bool:
-        """Return whether an Authorization header has a valid token, or a password that the cache contains for this address."""
+    def known_caller(self, authorization: bytes, address: str) -> Caller | None:
+        """Return the caller of an Authorization header with a valid token, or with a password that the cache contains for this address.
+
+        Return None for any other header, which `authenticate` checks.
+        """
         self._users.refresh()
         if self._generation != self._users.generation:
             self._correct_logins.clear()
             self._generation = self._users.generation
-            return False
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
-            return self._bearers.admits(bearer, address)
+            return self._bearers.known_caller(bearer, address)
         known = self._correct_logins.get(self._digest(authorization, address))
-        return known is not None and known[0] > self._clock()
+        return known[2] if known and known[0] > self._clock() else None
 
-    async def refusal(self, authorization: bytes, address: str = "-") -> Response | None:
-        """Check an Authorization header, with a hash in a thread if necessary. Return None if the header is valid, else the error response.
+    async def authenticate(self, authorization: bytes, address: str) -> Caller | Response:
+        """Check an Authorization header, with a hash in a thread if necessary. Return its caller, or the error response if it is invalid.
 
         Log the name of a user whose password is wrong.
         """
-        if self.admits_at_once(authorization, address):
-            return None
+        if caller := self.known_caller(authorization, address):
+            return caller
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
-            return await self._bearer_refusal(self._bearers, bearer, address)
+            return await self._authenticate_bearer(self._bearers, bearer, address)
         credentials = parse_basic(authorization)
         if credentials is None:
             return self._refused_response("malformed" if authorization else "none", "missing or invalid authorization")
@@ -119,17 +121,10 @@ class Gate:
                 self._forget_limited_logins(login.pair)
             check = self._checks[login.digest] = asyncio.ensure_future(self._check_login(login, is_limited=seconds > 0))
             check.add_done_callback(lambda _: self._checks.pop(login.digest))
-        return await asyncio.shield(check)
+        return await asyncio.shield(check) or Caller(USERS, login.name)
 
-    def caller(self, authorization: bytes) -> Caller | None:
-        """Return the caller of an admitted request, or None if the request has no credentials."""
-        if self._bearers and (bearer := parse_bearer(authorization)) is not None:
-            return self._bearers.caller(bearer)
-        credentials = parse_basic(authorization)
-        return Caller(USERS, credentials[0]) if credentials else None
-
-    async def _bearer_refusal(self, bearers: Bearers, bearer: bytes, address: str) -> Response | None:
-        """Return the error response to a bearer token, or None for a valid JWT. Count an unknown token as a failure of its address."""
+    async def _authenticate_bearer(self, bearers: Bearers, bearer: bytes, address: str) -> Caller | Response:
+        """Verify a JWT, and refuse any other bearer token. Count an unknown token as a failure of its address."""
         if bearers.is_guess(bearer):
             counted_pair = pair(address, "")
             if seconds := self.guessing.wait(counted_pair):
@@ -137,14 +132,13 @@ class Gate:
             self.guessing.fail(counted_pair)
             self._forget_limited_logins(counted_pair)
         try:
-            text = await bearers.refusal(bearer, address)
+            return await bearers.verify(bearer, address)
         except IssuerUnavailable as error:
             self.refused["issuer"] += 1
             return error_response(503, str(error), [(RETRY_AFTER, b"%d" % RETRY_SECONDS)])
-        if not text:
-            return None
-        limit_logger.warning("a token from %s is refused: %s", address, text)
-        return self._refused_response("token", text, BEARER_CHALLENGE if bearers.supports(bearer) else CHALLENGE)
+        except BadToken as error:
+            limit_logger.warning("a token from %s is refused: %s", address, error)
+            return self._refused_response("token", str(error), BEARER_CHALLENGE if bearers.supports(bearer) else CHALLENGE)
 
     async def _check_login(self, login: Login, *, is_limited: bool) -> Response | None:
         """Check a login. Return None if the password is correct, or else the error response.
@@ -179,7 +173,7 @@ class Gate:
         if generation == self._users.generation and not self.guessing.wait(login.pair):
             if len(self._correct_logins) >= REMEMBERED_AT_MOST:
                 self._correct_logins.clear()
-            self._correct_logins[login.digest] = self._clock() + REMEMBERED_SECONDS, login.pair
+            self._correct_logins[login.digest] = self._clock() + REMEMBERED_SECONDS, login.pair, Caller(USERS, login.name)
         return True
 
     def _limited_response(self, address: str, seconds: float) -> Response:

@@ -22,7 +22,7 @@ import httpx2
 import jwt
 from jwt import PyJWK
 
-from dataplaneapi.auth.caller import IssuerUnavailable, JwtCaller
+from dataplaneapi.auth.caller import BadToken, IssuerUnavailable, JwtCaller
 from dataplaneapi.settings.jwt import JwtSettings
 from haproxy_native.background import Background
 
@@ -190,10 +190,6 @@ SCOPES = ("scope", "scp")
 _DECODER = jwt.PyJWT({"require": ["exp", "iss", "aud"]})
 
 
-class BadJwt(Exception):
-    """Raised for an invalid JWT. The message is the reason."""
-
-
 class Issuer:
     """The issuer of JWTs in the settings, and the cache of verified JWTs. A JWT is cached until it expires or the keys change."""
 
@@ -217,17 +213,14 @@ class Issuer:
         caller = self._verified_jwts.get(_digest(token))
         return caller if caller and caller.expires > self._clock() else None
 
-    async def refusal(self, token: bytes) -> str:
-        """Verify a JWT. Return why the JWT is invalid. If it is valid, cache its caller and return "". Raises IssuerUnavailable."""
-        try:
-            caller = await self._verify(token)
-        except BadJwt as error:
-            return str(error)
+    async def verify(self, token: bytes) -> JwtCaller:
+        """Verify a JWT, cache its caller and return it. If the key is unknown, fetch the keys. Raises BadToken and IssuerUnavailable."""
+        caller = self._decode(token, await self._key_of(token))
         self._forget_if_keys_changed()
         if len(self._verified_jwts) >= REMEMBERED_AT_MOST:
             self._verified_jwts.clear()
         self._verified_jwts[_digest(token)] = caller
-        return ""
+        return caller
 
     def _forget_if_keys_changed(self) -> None:
         """Clear the cache of verified JWTs if the keys have changed."""
@@ -235,50 +228,50 @@ class Issuer:
             self._verified_jwts.clear()
             self._generation = self.keys.generation
 
-    async def _verify(self, token: bytes) -> JwtCaller:
-        """Verify a JWT and return its caller. If the key of the JWT is unknown, fetch the keys. Raises BadJwt and IssuerUnavailable."""
+    async def _key_of(self, token: bytes) -> VerificationKey:
+        """Return the key that the header of a JWT names. Raises BadToken and IssuerUnavailable."""
         if len(token) > LONGEST:
-            raise BadJwt(f"the JWT has more than {LONGEST} bytes")
+            raise BadToken(f"the JWT has more than {LONGEST} bytes")
         try:
             header = jwt.get_unverified_header(token)
         except (jwt.PyJWTError, ValueError, RecursionError):
-            raise BadJwt("the JWT has no valid header") from None
+            raise BadToken("the JWT has no valid header") from None
         id_, algorithm = header.get("kid"), header.get("alg")
         if id_ is not None and not isinstance(id_, str):
-            raise BadJwt("the JWT has no valid header")
+            raise BadToken("the JWT has no valid header")
         # Older versions of PyJWT ignore `crit`.
         if "crit" in header:
-            raise BadJwt("the JWT has a header crit, and this server supports no extensions")
+            raise BadToken("the JWT has a header crit, and this server supports no extensions")
         if not isinstance(algorithm, str) or algorithm not in ASYMMETRIC:
-            raise BadJwt(f"the JWT is signed by {str(algorithm)[:20]!r}; expected one of {', '.join(sorted(ASYMMETRIC))}")
+            raise BadToken(f"the JWT is signed by {str(algorithm)[:20]!r}; expected one of {', '.join(sorted(ASYMMETRIC))}")
         key = await self.keys.fetch_missing(id_)
         if not self.keys:
             raise IssuerUnavailable(
                 f"the keys of {self.settings.issuer} cannot be fetched, so no JWT can be verified; the log has the reason"
             )
         if key is None:
-            raise BadJwt(f"{self.settings.issuer} has no key {str(id_)[:100]!r} for the JWT")
-        return self._decode(token, key)
+            raise BadToken(f"{self.settings.issuer} has no key {str(id_)[:100]!r} for the JWT")
+        return key
 
     def _decode(self, token: bytes, key: VerificationKey) -> JwtCaller:
-        """Verify the signature and the claims of a JWT, and return its caller. Raises BadJwt."""
+        """Verify the signature and the claims of a JWT, and return its caller. Raises BadToken."""
         settings = self.settings
         try:
             claims: Mapping[str, Any] = _DECODER.decode(
                 token, key.key, list(key.algorithms), audience=settings.audience, issuer=settings.issuer, leeway=LEEWAY_SECONDS
             )
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
-            raise BadJwt(f"invalid JWT: {' '.join(str(error).split())[:200]}") from None
+            raise BadToken(f"invalid JWT: {' '.join(str(error).split())[:200]}") from None
         if not isinstance(claims["exp"], int | float):
-            raise BadJwt("invalid JWT: exp is not a number")
+            raise BadToken("invalid JWT: exp is not a number")
         claim, name = settings.name, claims.get(settings.name)
         if not isinstance(name, str) or not name.strip():
-            raise BadJwt(f"the JWT has no claim {claim} with the name of the caller")
+            raise BadToken(f"the JWT has no claim {claim} with the name of the caller")
         # A long name is refused instead of truncated, because the truncated name could be that of another caller.
         if len(name) > LONGEST_NAME:
-            raise BadJwt(f"the claim {claim} of the JWT has more than {LONGEST_NAME} characters")
+            raise BadToken(f"the claim {claim} of the JWT has more than {LONGEST_NAME} characters")
         if not name.isprintable():
-            raise BadJwt(f"the claim {claim} of the JWT has characters that cannot be printed")
+            raise BadToken(f"the claim {claim} of the JWT has characters that cannot be printed")
         return JwtCaller.of(name, values(claims, settings.claim), claims["exp"] + LEEWAY_SECONDS, settings.issuer)
 
 

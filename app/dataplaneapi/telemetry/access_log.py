@@ -91,7 +91,7 @@ def _user(exchange: Exchange, seconds: float) -> str:
     """Return the name in the client certificate, or else the name of the user or token. Return `-` if the caller has no name."""
     if exchange.status == 401:
         return "-"
-    author = exchange.author if exchange.authenticated else None
+    author = exchange.author
     return (exchange.connection.name or (author.name if author else "") or "-").replace('"', '\\"')
 
 

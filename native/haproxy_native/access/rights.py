@@ -48,6 +48,8 @@ class Rights:
     why: str = field(default="", repr=False)
     # The name of the userlist with the callers of this API. Changing it takes all rights: whoever does so can sign in as any caller.
     userlist: str = field(default="", repr=False, kw_only=True)
+    # Rights that must permit everything as well, or None. The rights of a token are limited by those of its creator.
+    limit: "Rights | None" = field(default=None, repr=False, kw_only=True)
 
     def may(self, verb: str, object_: str) -> bool:
         """Return whether a verb is permitted on a whole object, or on all objects (ALL).
@@ -55,29 +57,32 @@ class Rights:
         A rule for some fields permits reading all fields, since a PUT has to send the others unchanged.
         """
         rules = (rule for rule in self.rules if verb in rule.may and (verb == READ or rule.fields is None))
-        return any(rule.objects == ALL if object_ == ALL else covers(rule.objects, object_) for rule in rules)
+        is_permitted = any(rule.objects == ALL if object_ == ALL else covers(rule.objects, object_) for rule in rules)
+        return is_permitted and (self.limit is None or self.limit.may(verb, object_))
 
     def knows(self, object_: str) -> bool:
         """Return whether any rule covers the object, with any verb."""
-        return any(covers(rule.objects, object_) for rule in self.rules)
+        return any(covers(rule.objects, object_) for rule in self.rules) and (self.limit is None or self.limit.knows(object_))
 
     def reaches(self, object_: str) -> bool:
         """Return whether any rule covers the object, or something inside it."""
-        return any(reaches(rule.objects, object_) for rule in self.rules)
+        return any(reaches(rule.objects, object_) for rule in self.rules) and (self.limit is None or self.limit.reaches(object_))
 
     def may_change_within(self, object_: str) -> bool:
         """Return whether any rule permits a change of the object, or of something inside it."""
-        return any(reaches(rule.objects, object_) and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
+        may = any(reaches(rule.objects, object_) and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
+        return may and (self.limit is None or self.limit.may_change_within(object_))
 
     def allow(self, touch: Touch) -> bool:
         """Return whether a change that consists of this touch is permitted. It may or may not need a reload."""
-        return not self._is_userlist(touch) and _cover(touch, [rule for rule in self.rules if rule.is_about(touch)])
+        may = not self._is_userlist(touch) and _cover(touch, [rule for rule in self.rules if rule.is_about(touch)])
+        return may and (self.limit is None or self.limit.allow(touch))
 
     @property
     def are_all(self) -> bool:
         """Whether everything is permitted."""
         free = (rule.may for rule in self.rules if rule.objects == ALL and rule.fields is None and rule.reloads and rule.most is None)
-        return frozenset[str]().union(*free).issuperset(VERBS)
+        return frozenset[str]().union(*free).issuperset(VERBS) and (self.limit is None or self.limit.are_all)
 
     def may_read(self, object_: str) -> bool:
         return self.may(READ, object_)
@@ -96,7 +101,7 @@ class Rights:
 
         Raises Forbidden, which names the first object that may not be touched, and a rule that would permit that touch.
         """
-        counted: Counter[AccessRule] = Counter()
+        touched, counted = list(touched), Counter[AccessRule]()
         may_reload = any(rule.reloads and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
         for touch in touched:
             if self._is_userlist(touch):
@@ -111,7 +116,7 @@ class Rights:
             used = next(number for number in range(1, len(free) + 1) if _cover(touch, free[:number]))
             counted.update(free[:used])
             may_reload = may_reload and _cover(touch, [rule for rule in free if rule.reloads])
-        return may_reload
+        return (self.limit is None or self.limit.permit(touched)) and may_reload
 
     def _is_userlist(self, touch: Touch) -> bool:
         """Return whether a touch concerns the userlist. Return False for a caller with all rights, who may change the userlist."""
@@ -173,37 +178,6 @@ def predefined(sections: Iterable[str]) -> dict[str, tuple[AccessRule, ...]]:
         "editor": (AccessRule(ALL), *configuration),
         "admin": (AccessRule(ALL, frozenset(VERBS)),),
     }
-
-
-@dataclass(frozen=True)
-class Narrowed(Rights):
-    """Rights that permit only what both their own rules and `limit` permit. The rights of a token are limited by those of its creator."""
-
-    limit: Rights = field(default=Rights(), repr=False)
-
-    def may(self, verb: str, object_: str) -> bool:
-        return super().may(verb, object_) and self.limit.may(verb, object_)
-
-    def knows(self, object_: str) -> bool:
-        return super().knows(object_) and self.limit.knows(object_)
-
-    def reaches(self, object_: str) -> bool:
-        return super().reaches(object_) and self.limit.reaches(object_)
-
-    def may_change_within(self, object_: str) -> bool:
-        return super().may_change_within(object_) and self.limit.may_change_within(object_)
-
-    def allow(self, touch: Touch) -> bool:
-        return super().allow(touch) and self.limit.allow(touch)
-
-    @property
-    def are_all(self) -> bool:
-        return super().are_all and self.limit.are_all
-
-    def permit(self, touched: Iterable[Touch]) -> bool:
-        touched = list(touched)
-        may_reload = super().permit(touched)
-        return self.limit.permit(touched) and may_reload
 
 
 def includes(rights: Rights, other: Rights) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from dataplaneapi.api.place import place_of
-from haproxy_native.editing.object_names import ObjectPlace, name_of
+from haproxy_native.editing.object_names import name_of
 from tests.app.client import CONFIG, Client
 
 
@@ -21,6 +21,6 @@ from tests.app.client import CONFIG, Client
 def test_one(shared_client: Client, path: str, values: dict[str, object], expected: str) -> None:
     services = shared_client.app.services
     operation = next(each for each in services.index.operations if each.path == CONFIG.removeprefix("/v3") + path and each.method == "GET")
-    resource, parent, key = place_of(operation, values, services.editor, one=True)
-    assert name_of(ObjectPlace(resource, parent, "" if key is None else key)) == expected
-    assert place_of(operation, values, services.editor, one=False)[2] is None
+    place = place_of(operation, values, services.editor, one=True)
+    assert name_of(place) == expected
+    assert place_of(operation, values, services.editor, one=False).key == ""

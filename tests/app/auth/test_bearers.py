@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dataplaneapi.auth.bearers import Bearers, parse_bearer
-from dataplaneapi.auth.caller import TOKENS
+from dataplaneapi.auth.caller import TOKENS, BadToken
 from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
 from dataplaneapi.settings.jwt import JwtSettings
@@ -31,14 +31,17 @@ def test_admitted_and_refused(tmp_path: Path) -> None:
     bearers = Bearers(Users(settings, lambda: Document.parse(b"")), Tokens(Database(tmp_path)))
     token, text = asyncio.run(bearers.tokens.create(["viewer"], USERS, "ann", 60.0, ["10.0.0.0/8"]))
     secret = text.encode()
-    assert bearers.admits(secret, "10.0.0.1") and not bearers.admits(secret, "192.0.2.1") and not bearers.admits(b"dps_", "10.0.0.1")
+    caller = bearers.known_caller(secret, "10.0.0.1")
+    assert caller and not bearers.known_caller(secret, "192.0.2.1") and not bearers.known_caller(b"dps_", "10.0.0.1")
     used = bearers.tokens.find(secret)
     assert used and used.used_from == "10.0.0.1"
-    assert bearers.caller(secret).name == f"token {token.id} of ann"
-    assert asyncio.run(bearers.refusal(secret, "192.0.2.1")) == f"token {token.id} may not be used from 192.0.2.1"
+    assert caller.name == f"token {token.id} of ann"
+    with pytest.raises(BadToken, match=f"token {token.id} may not be used from 192.0.2.1"):
+        asyncio.run(bearers.verify(secret, "192.0.2.1"))
     asyncio.run(bearers.tokens.revoke(token, "ann"))
-    assert not bearers.admits(secret, "10.0.0.1") and "unknown token" in asyncio.run(bearers.refusal(secret, "10.0.0.1"))
-    assert bearers.caller(secret).name == ""
+    assert not bearers.known_caller(secret, "10.0.0.1")
+    with pytest.raises(BadToken, match="unknown token"):
+        asyncio.run(bearers.verify(secret, "10.0.0.1"))
 
 
 @pytest.mark.parametrize(("group", "is_orphan"), [(USERS, True), (CERTIFICATES, False)])
@@ -76,15 +79,18 @@ def test_jwts_of_the_issuer_in_the_settings(tmp_path: Path) -> None:
         users = Users(Settings(dataplane_storage_dir=str(tmp_path)), lambda: Document.parse(b""))
         token = signed(issuing.url).encode()
         async with Bearers(users, Tokens(Database(tmp_path))) as bearers:
-            assert not bearers.admits(token, "-") and "by another server" in await bearers.refusal(token, "-")
+            assert not bearers.known_caller(token, "-")
+            with pytest.raises(BadToken, match="by another server"):
+                await bearers.verify(token, "-")
             await bearers.change(jwt)
-            assert not bearers.admits(token, "-") and await bearers.refusal(token, "-") == "" and bearers.admits(token, "-")
-            caller = bearers.caller(token)
+            assert not bearers.known_caller(token, "-")
+            caller = await bearers.verify(token, "-")
+            assert bearers.known_caller(token, "-") is caller
             assert caller.name == "jwt of ann" and bearers.refreshed(caller) is caller and not bearers.is_guess(token)
             await bearers.change(replace(jwt))
-            assert bearers.admits(token, "-"), "the same settings"
+            assert bearers.known_caller(token, "-"), "the same settings"
             await bearers.change(None)
-            assert not bearers.admits(token, "-") and bearers.refreshed(caller) is None and bearers.caller(token).name == ""
+            assert not bearers.known_caller(token, "-") and bearers.refreshed(caller) is None
 
     with Issuing("ec1") as issuing:
         asyncio.run(follow(issuing))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dataplaneapi.auth.caller import Caller, EndedCaller, JwtCaller, TokenCaller
+from dataplaneapi.auth.caller import Caller, JwtCaller, TokenCaller
 from dataplaneapi.auth.tokens import Token
 from dataplaneapi.settings.roles import CERTIFICATES, USERS, read_roles
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
@@ -47,7 +47,6 @@ def test_a_token_that_is_no_admin_changes_no_callers() -> None:
         (TokenCaller.of(ADMIN, is_orphan=True), "token 1f of ann is no longer valid: ann no longer exists"),
         (TokenCaller.of(Token("1f", "", ("viewer",), USERS, "bob", 0.0, 0.0), is_orphan=False), "bob no longer has a role"),
         (TokenCaller.of(Token("1f", "", ("team",), USERS, "ann", 0.0, 0.0), is_orphan=False), "the settings no longer have role team"),
-        (EndedCaller(), "the token has expired"),
     ],
 )
 def test_of_one_that_has_stopped(caller: Caller, why: str) -> None:
@@ -65,5 +64,5 @@ def test_of_a_jwt() -> None:
 
 
 def test_without_roles_a_token_has_no_rights() -> None:
-    for caller in (TokenCaller.of(ADMIN, is_orphan=False), EndedCaller()):
-        assert isinstance(rights := caller.rights(None), Rights) and not rights.rules and rights.why
+    rights = TokenCaller.of(ADMIN, is_orphan=False).rights(None)
+    assert isinstance(rights, Rights) and not rights.rules and rights.why

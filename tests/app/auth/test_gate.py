@@ -41,8 +41,13 @@ def users(tmp_path: Path) -> Users:
     return Users(Settings(dataplane_storage_dir=str(tmp_path)), lambda: CONFIGURATION)
 
 
+async def refusal_of(gate: Gate, authorization: bytes, address: str = "-") -> Response | None:
+    result = await gate.authenticate(authorization, address)
+    return result if isinstance(result, Response) else None
+
+
 def verdict(gate: Gate, authorization: bytes) -> str | None:
-    refusal = asyncio.run(gate.refusal(authorization))
+    refusal = asyncio.run(refusal_of(gate, authorization))
     return said(refusal) if refusal else None
 
 
@@ -129,7 +134,7 @@ def test_no_name_can_be_told_by_the_work_of_its_refusal(tmp_path: Path, monkeypa
     names = [*(each["name"] for each in known), "nobody", "root", "x" * 200]
     for name in names:
         costs.clear()
-        assert asyncio.run(gate.refusal(basic(f"{name}:wrong"), name))
+        assert asyncio.run(refusal_of(gate, basic(f"{name}:wrong"), name))
         assert sorted(costs) == sorted({passwords.cost(stored, clear=False) for stored in hashes}), name
     assert gate.refused == {"wrong": len(names)}
 
@@ -137,7 +142,7 @@ def test_no_name_can_be_told_by_the_work_of_its_refusal(tmp_path: Path, monkeypa
 def test_refusals_are_counted_and_wrong_passwords_logged(users: Users, caplog: pytest.LogCaptureFixture) -> None:
     gate = Gate(users)
     for authorization in (b"", b"Basic ===", basic("first:one"), basic("no\nbody" + "x" * 999 + ":one"), basic("first:one:two")):
-        asyncio.run(gate.refusal(authorization, "192.0.2.1"))
+        asyncio.run(refusal_of(gate, authorization, "192.0.2.1"))
     assert gate.refused == {"none": 1, "malformed": 1, "wrong": 2}
     assert caplog.messages == [
         'login of user "first" from 192.0.2.1 failed',
@@ -170,7 +175,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def statuses(gate: Gate, *tries: tuple[bytes, str]) -> list[int]:
     async def all_of_them() -> list[int]:
-        return [refusal.status_code if (refusal := await gate.refusal(*each)) else 200 for each in tries]
+        return [refusal.status_code if (refusal := await refusal_of(gate, *each)) else 200 for each in tries]
 
     return asyncio.run(all_of_them())
 
@@ -180,7 +185,7 @@ def test_after_five_wrong_ones_neither_is_looked_at(users: Users, looked_at: lis
     gate = Gate(users, clock)
     assert statuses(gate, *[(WRONG, "192.0.2.1")] * PER_NAME) == [401] * PER_NAME
     for authorization in (WRONG, RIGHT):
-        refusal = asyncio.run(gate.refusal(authorization, "192.0.2.1"))
+        refusal = asyncio.run(refusal_of(gate, authorization, "192.0.2.1"))
         assert refusal and refusal.status_code == 429
         assert (b"Retry-After", b"60") in [(bytes(name), value) for name, value in refusal.raw_headers]
         assert "too many wrong passwords or tokens from 192.0.2.1; try again in 60 seconds" in refusal.value["message"]
@@ -195,13 +200,13 @@ def test_a_verdict_of_one_address_is_none_for_another(users: Users) -> None:
     """Else an attacker who is over the limit would learn from it which password is right."""
     gate = Gate(users)
     assert statuses(gate, (RIGHT, "192.0.2.1"), *[(WRONG, "192.0.2.66")] * PER_NAME, (RIGHT, "192.0.2.66")) == [200, *[401] * PER_NAME, 429]
-    assert gate.admits_at_once(RIGHT, "192.0.2.1") and not gate.admits_at_once(RIGHT, "192.0.2.66")
+    assert gate.known_caller(RIGHT, "192.0.2.1") and not gate.known_caller(RIGHT, "192.0.2.66")
 
 
 def test_the_right_password_passes_where_it_was_right_before(users: Users, looked_at: list[str]) -> None:
     gate = Gate(users)
     assert statuses(gate, (RIGHT, "192.0.2.1"), *[(WRONG, "192.0.2.1")] * (PER_NAME + 2)) == [200, *[401] * PER_NAME, 429, 429]
-    assert not gate.admits_at_once(RIGHT, "192.0.2.1"), "an answer without a turn would tell the password"
+    assert not gate.known_caller(RIGHT, "192.0.2.1"), "an answer without a turn would tell the password"
     assert statuses(gate, (RIGHT, "192.0.2.1"), (WRONG, "192.0.2.1")) == [200, 401]
 
 
@@ -210,14 +215,14 @@ def test_it_passes_where_the_address_is_over_its_limit(users: Users) -> None:
     guesses = [(basic(f"nobody{number}:x"), "192.0.2.1") for number in range(PER_ADDRESS)]
     assert statuses(gate, (RIGHT, "192.0.2.1"), *guesses, (basic("first:one:two"), "192.0.2.1"))[1:] == [*[401] * PER_ADDRESS, 429]
     assert statuses(gate, (RIGHT, "192.0.2.1"), (RIGHT, "192.0.2.1")) == [200, 200]
-    assert not gate.admits_at_once(RIGHT, "192.0.2.1")
+    assert not gate.known_caller(RIGHT, "192.0.2.1")
 
 
 def test_a_success_clears_the_count(users: Users) -> None:
     gate = Gate(users)
     few = [(WRONG, "192.0.2.1")] * (PER_NAME - 1)
     assert 429 not in statuses(gate, *few, (RIGHT, "192.0.2.1"), *few)
-    assert gate.admits_at_once(RIGHT, "192.0.2.1") and len(gate.guessing) == PER_NAME - 1, "a cached verdict clears none"
+    assert gate.known_caller(RIGHT, "192.0.2.1") and len(gate.guessing) == PER_NAME - 1, "a cached verdict clears none"
 
 
 def test_malformed_and_missing_credentials_do_not_count(users: Users) -> None:
@@ -230,7 +235,7 @@ def test_many_at_once_are_looked_at_no_more_often(users: Users, looked_at: list[
     gate = Gate(users)
 
     async def at_once() -> list[Response | None]:
-        return await asyncio.gather(*(gate.refusal(basic(f"second:{number}"), "192.0.2.1") for number in range(100)))
+        return await asyncio.gather(*(refusal_of(gate, basic(f"second:{number}"), "192.0.2.1") for number in range(100)))
 
     assert sorted(refusal.status_code for refusal in asyncio.run(at_once()) if refusal) == [401] * PER_NAME + [429] * (100 - PER_NAME)
     assert len(looked_at) == PER_NAME
@@ -240,7 +245,7 @@ def test_the_same_credentials_at_once_are_one_look(users: Users, looked_at: list
     gate = Gate(users)
 
     async def at_once() -> list[Response | None]:
-        return await asyncio.gather(*(gate.refusal(RIGHT, "192.0.2.1") for _ in range(100)))
+        return await asyncio.gather(*(refusal_of(gate, RIGHT, "192.0.2.1") for _ in range(100)))
 
     assert asyncio.run(at_once()) == [None] * 100
     assert looked_at == ["sha256pw"]
@@ -264,8 +269,8 @@ def test_those_that_are_looked_at_beyond_the_limit_take_turns(users: Users, monk
     monkeypatch.setattr(passwords, "verify_evenly", watched)
 
     async def at_once() -> list[Response | None]:
-        guesses = [gate.refusal(basic(f"second:{number}"), "192.0.2.1") for number in range(20)]
-        return await asyncio.gather(*guesses, gate.refusal(RIGHT, "192.0.2.1"))
+        guesses = [refusal_of(gate, basic(f"second:{number}"), "192.0.2.1") for number in range(20)]
+        return await asyncio.gather(*guesses, refusal_of(gate, RIGHT, "192.0.2.1"))
 
     *refused, right = asyncio.run(at_once())
     assert right is None and {refusal.status_code for refusal in refused if refusal} == {429}

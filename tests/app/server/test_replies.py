@@ -55,7 +55,7 @@ class Lines(logging.Handler):
         assert origin.get()["request_id"].encode() == id_
         sent = [(bytes(name), b"" if value == id_ else value) for name, value in exchange.sent_headers]
         request = [exchange.method, exchange.path, exchange.raw_path, exchange.query, exchange.http_version]
-        reply = (operation_of(exchange), exchange.status, exchange.size, exchange.authenticated, sent)
+        reply = (operation_of(exchange), exchange.status, exchange.size, sent)
         self.lines.append((request, exchange.client[0], reply, dict(origin.get(), request_id="")))
 
 

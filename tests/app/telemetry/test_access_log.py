@@ -58,16 +58,16 @@ def test_directives(layout: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "name", "authenticated", "user"),
+    ("by", "name", "user"),
     [
-        (Author('ad"min', group=USERS), "", True, 'ad\\"min'),
-        (Author("token 1f of ann", group=TOKENS), "", True, "token 1f of ann"),
-        (None, "", False, "-"),
-        (Author("spiffe://a/b", group=SPIFFE), "spiffe://a/b", False, "spiffe://a/b"),
+        (Author('ad"min', group=USERS), "", 'ad\\"min'),
+        (Author("token 1f of ann", group=TOKENS), "", "token 1f of ann"),
+        (None, "", "-"),
+        (Author("spiffe://a/b", group=SPIFFE), "spiffe://a/b", "spiffe://a/b"),
     ],
 )
-def test_who_asked(by: Author | None, name: str, authenticated: bool, user: str) -> None:
-    made = exchange(status=200, authenticated=authenticated, connection=Connection(Endpoint(), name), author=by)
+def test_who_asked(by: Author | None, name: str, user: str) -> None:
+    made = exchange(status=200, connection=Connection(Endpoint(), name), author=by)
     assert line(compiled("%u"), made, 0) == user
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.access.rights import ALL, READ, AccessRule, Narrowed, Rights, includes, predefined
+from haproxy_native.access.rights import ALL, READ, AccessRule, Rights, includes, predefined
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import CHANGE, DELETE, Touch, changed
 
@@ -11,7 +11,7 @@ LIMIT = AccessRule("backend/shop_*/**", frozenset((READ, CHANGE)), frozenset(("w
 
 
 def test_both_permit() -> None:
-    rights = Narrowed(("own",), (OWN,), "", Rights(("limit",), (LIMIT,)))
+    rights = Rights(("own",), (OWN,), limit=Rights(("limit",), (LIMIT,)))
     assert not rights.permit([changed("backend/shop_a/server/one", ["weight"])]), "a reload is one of both as well"
     for name, member in (("shop_a", "port"), ("shop_a", "maintenance"), ("other", "weight")):
         with pytest.raises(Forbidden):
@@ -22,7 +22,7 @@ def test_both_permit() -> None:
 
 def test_whole_objects() -> None:
     read, all_but_maps = AccessRule("**"), AccessRule("backend/**")
-    rights = Narrowed((), (read,), "", Rights((), (all_but_maps,)))
+    rights = Rights((), (read,), limit=Rights((), (all_but_maps,)))
     assert rights.may(READ, "backend/a") and not rights.may(READ, "map/a") and not rights.may(READ, ALL)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.access.rights import AccessRule, Narrowed, Rights, predefined, rights_of
+from haproxy_native.access.rights import AccessRule, Rights, predefined, rights_of
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import Touch
 
@@ -63,7 +63,7 @@ def test_the_users_of_the_api_are_for_admins() -> None:
     admin = Rights(("admin",), predefined(())["admin"], userlist="userlist/own")
     for object_ in ("userlist/own", user, "userlist/own/group/g"):
         touched = touch(object_, "change", "password")
-        for limited in (almost, Narrowed(("admin",), predefined(())["admin"], limit=almost)):
+        for limited in (almost, Rights(("admin",), predefined(())["admin"], limit=almost)):
             assert not limited.allow(touched)
             with pytest.raises(Forbidden, match=f"may not change {object_}: .*takes role admin"):
                 limited.permit([touched])
@@ -125,6 +125,6 @@ def test_by_itself() -> None:
     one = touch("backend/shop_a/server/one", "change", "weight")
     assert rights(WEIGHTS).allow(one) and not rights(WEIGHTS).allow(touch(one.object, "change", "port"))
     assert rights(WEIGHTS).knows(one.object) and not rights(WEIGHTS).knows("backend/shop_a")
-    narrowed = Narrowed(("ci",), (WEIGHTS, TEAM), limit=rights(WEIGHTS))
+    narrowed = Rights(("ci",), (WEIGHTS, TEAM), limit=rights(WEIGHTS))
     assert narrowed.allow(one) and not narrowed.allow(touch(one.object, "change", "port"))
     assert narrowed.knows(one.object) and not narrowed.knows("backend/shop_a")

@@ -11,7 +11,7 @@ from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.conflicts import last_changes
 from dataplaneapi.api.conventions import without_unset
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
+from dataplaneapi.api.responses import Response, json_response, reload_headers
 from dataplaneapi.features.apply.declared import Declared, DeclaredCall, Sent, check_members, parse_body
 from dataplaneapi.features.apply.feature import ApplyFeature
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict, with_files
@@ -112,7 +112,7 @@ async def _commit_declaration(call: Call, declaration: Declaration, limits: Decl
         raise ApiError(409, error.detail, conflicts=await _conflicts(call, error.planned)) from None
     reasons = [reason_as_dict(reason) for reason in outcome.reasons] if outcome else []
     commands = outcome.commands if outcome else []
-    headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome and outcome.reload_id else []
+    headers = reload_headers(outcome.reload_id if outcome else None)
     shown = await run_in_thread(_plan_as_dict, call, planned) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
     return json_response(202 if headers else 200, shown, headers)
 

@@ -7,7 +7,7 @@ from typing import Any
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import moment, page, timestamp, without_unset
-from dataplaneapi.api.responses import RELOAD_ID, TEXT, Response, json_response
+from dataplaneapi.api.responses import TEXT, Response, json_response, reload_headers
 from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.commit.change import Content
 from haproxy_native.editing.secrets import masked_object
@@ -101,7 +101,7 @@ async def _reverted_response(call: Call, reverted: Reverted) -> Response:
         await call.services.history.settled()
         may_read = reader(call.author)
         shown["entry"] = await call.services.history.ask(lambda journal: _entry_as_dict(journal, journal.get(journal.last or 0), may_read))
-    headers = [(RELOAD_ID, reverted.reload_id.encode())] if reverted.reload_id else []
+    headers = reload_headers(reverted.reload_id)
     return json_response(202 if headers else 200, shown, headers)
 
 

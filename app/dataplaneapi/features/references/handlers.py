@@ -6,11 +6,10 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import without_unset
-from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
+from dataplaneapi.api.responses import Response, json_response, reload_headers
 from dataplaneapi.handlers.configuration.naming import naming_of, permit, uses
 from dataplaneapi.handlers.sidecar.plan import as_dict, file_plan, reason_as_dict
 from haproxy_native.access.rights import READ, Rights
-from haproxy_native.commit.change import Reload
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.references.naming import Naming, ReferenceRow, Renaming
 
@@ -32,8 +31,8 @@ async def rename(call: JsonCall) -> Response:
         shown = as_dict(call.author, preview) | _renaming_as_dict(renaming)
         shown["files"] = [{"object": spelled(file.store.kind, file.path.name), **file_plan(file.plan)} for file in preview.files]
         return json_response(200, shown)
-    outcome = await naming.rename(renaming, Reload.NOW if call.query.force_reload else Reload.AUTO)
-    headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
+    outcome = await naming.rename(renaming, call.reload)
+    headers = reload_headers(outcome.reload_id)
     shown = _renaming_as_dict(renaming) | {"version": outcome.version, "reload": bool(headers)}
     shown["reasons"] = [reason_as_dict(reason) for reason in outcome.reasons]
     return json_response(202 if headers or transaction_id else 200, shown, headers)
@@ -61,8 +60,7 @@ def _rows(rows: Sequence[ReferenceRow]) -> list[dict[str, Any]]:
 async def check_rename(call: Call) -> bool:
     """Raise the error with which the server would refuse the renaming. Return whether it would reload HAProxy."""
     change = (await _renaming(call)).change
-    reload = Reload.NOW if call.query.force_reload else Reload.AUTO
-    return await call.services.engine.check_change(replace(change, reload=reload), transaction_id=call.transaction_id)
+    return await call.services.engine.check_change(replace(change, reload=call.reload), transaction_id=call.transaction_id)
 
 
 CHECKS = {"rename": check_rename}

@@ -5,7 +5,7 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import RELOAD_ID, Response, empty, json_response
+from dataplaneapi.api.responses import Response, empty, json_response, reload_headers
 from dataplaneapi.features.splits.feature import SplitsFeature
 from haproxy_native.features.splits.rules import LinesMissing
 from haproxy_native.features.splits.splits import Splits, SplitStatus
@@ -26,13 +26,13 @@ async def replace(call: JsonCall) -> Response:
     except LinesMissing as error:
         message = error.detail if error.frontend is None else f"{error.detail}: ?frontend={error.frontend or 'NAME'}"
         raise ApiError(409, message, plan={"lines": list(error.lines)}) from None
-    headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
+    headers = reload_headers(outcome.reload_id)
     return json_response(202 if headers else 200, as_dict(await splits.status(name)), headers)
 
 
 async def delete(call: JsonCall) -> Response:
     outcome = await _splits(call).delete(call.path.name, author=call.author)
-    return empty(202, [(RELOAD_ID, outcome.reload_id.encode())]) if outcome.reload_id else empty(204)
+    return empty(202 if outcome.reload_id else 204, reload_headers(outcome.reload_id))
 
 
 def as_dict(status: SplitStatus) -> dict[str, Any]:

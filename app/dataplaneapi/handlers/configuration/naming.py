@@ -1,6 +1,7 @@
 """Find the references to the object of a call: the error of a refused DELETE lists them, and a renaming updates them."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call
@@ -8,7 +9,7 @@ from dataplaneapi.api.place import place_of
 from dataplaneapi.api.services import Services
 from haproxy_native.access.rights import Rights
 from haproxy_native.commit.change import Outcome
-from haproxy_native.editing.object_names import ObjectPlace, name_of, parsed, spelled
+from haproxy_native.editing.object_names import name_of, parsed, spelled
 from haproxy_native.editing.sites import FRONTEND
 from haproxy_native.errors import BadRequest, InUse, Missing, NoParent, NotFound, Refused
 from haproxy_native.planning.touches import changed
@@ -26,12 +27,13 @@ def object_of(call: Call) -> str:
     resource = editor.resources.by_name.get(operation.resource or "")
     if resource is None or resource.file:
         return ""
-    resource, parent, key = place_of(operation, call.values, editor, one=True)
-    # A site has the name of its frontend.
-    resource = editor.resources[FRONTEND] if resource.kind == "view" else resource
-    name = name_of(ObjectPlace(resource, parent, "" if key is None else key))
-    if resource.kind == "indexed":
+    place = place_of(operation, call.values, editor, one=True)
+    if resource.kind == "view":
+        # A site has the name of its frontend.
+        place = replace(place, resource=editor.resources[FRONTEND])
+    elif resource.kind == "indexed":
         return ""
+    name = name_of(place)
     return name if "/".join(name.split("/")[::2]) in kinds() else ""
 
 
@@ -41,10 +43,10 @@ def _acl_of(call: Call) -> str:
     resource = editor.resources.by_name.get(call.operation.resource or "")
     if resource is None or resource.kind != "indexed":
         return ""
-    resource, parent, key = place_of(call.operation, call.values, editor, one=True)
+    place = place_of(call.operation, call.values, editor, one=True)
     with suppress(Missing, NoParent):
-        line = editor.get_object(call.document, resource, parent, key)
-        name = name_of(ObjectPlace(resource, parent, line.get("acl_name", "")))
+        line = editor.get_object(call.document, resource, place.parent, place.key)
+        name = name_of(replace(place, key=line.get("acl_name", "")))
         kind = kinds().get("/".join(name.split("/")[::2]))
         return name if kind and kind.conditions else ""
     return ""

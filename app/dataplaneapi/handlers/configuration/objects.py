@@ -1,4 +1,4 @@
-"""Read and change configuration objects, whatever the kind of their resource: section, named child, indexed child or singleton.
+"""Read and change configuration objects, whatever the kind of their resource: section, view, named child, indexed child or singleton.
 
 `target_of` returns which object or collection a call addresses. A read returns it from the configuration of the call. A write takes three
 steps: a builder such as `build_replace` returns the edits as a `Write`, `change_of` adds what the call expects of the current version, and
@@ -16,7 +16,7 @@ from dataplaneapi.api.conflicts import PARAMETER, merges
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.place import place_of
-from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
+from dataplaneapi.api.responses import UNPARSED_LINES, Header, Response, empty, json_response, reload_headers
 from dataplaneapi.api.validation import has_zero, rebased, validated, with_sent_zeros
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.handlers.configuration import naming
@@ -32,7 +32,6 @@ from haproxy_native.errors import ChangedSince, Refused
 from haproxy_native.references.naming import Renaming
 from haproxy_native.threads import LARGE, run_in_thread_if
 
-Parent = tuple[Resource, str] | None
 # A configuration, which the engine returns and the editor edits. Handlers do not look inside.
 Document = Any
 
@@ -41,17 +40,14 @@ Document = Any
 class Target:
     """The object or collection that a call addresses."""
 
-    resource: Resource
-    # The section that contains it, or None.
-    parent: Parent
-    # The name or index of the object. None for a collection, and for an object that has neither.
-    key: Any
+    # The key of the place is empty for a collection, and for an object that has neither a name nor an index.
+    place: ObjectPlace
     # Whether a section is read and written with its children.
     full: bool
 
     @property
-    def place(self) -> ObjectPlace:
-        return ObjectPlace(self.resource, self.parent, "" if self.key is None else self.key)
+    def resource(self) -> Resource:
+        return self.place.resource
 
     @property
     def editor(self) -> Editor | Sites:
@@ -59,57 +55,55 @@ class Target:
 
     def extent(self, document: Document) -> int:
         """Return how many characters of the configuration must be parsed to read the target: those of its section, or all."""
-        above, name = self.parent or (None, "")
+        above, name = self.place.parent or (None, "")
         size: int = document.extent(above.section, name) if above and above.kind == "section" else document.size
         return size
 
     def objects(self, document: Document) -> list[dict[str, Any]]:
-        return self.editor.list_objects(document, self.resource, self.parent, full=self.full)
+        return self.editor.list_objects(document, self.resource, self.place.parent, full=self.full)
 
     def object(self, document: Document) -> dict[str, Any]:
-        return self.editor.get_object(document, self.resource, self.parent, self.key, full=self.full)
+        return self.editor.get_object(document, self.resource, self.place.parent, self.place.key, full=self.full)
 
     def check_exists(self, document: Document, situation: str) -> None:
-        self.editor.check_exists(document, self.resource, self.parent, self.key, situation)
+        self.editor.check_exists(document, self.resource, self.place.parent, self.place.key, situation)
 
     def with_key(self, key: Any) -> "Target":
-        return replace(self, key=key)
+        return replace(self, place=replace(self.place, key=key))
 
     def new_name(self, document: Document, body: Mapping[str, Any]) -> str:
         """Return the name in a body if that renames the object. Return an empty text if the name is the same or cannot change."""
-        name = body.get(self.resource.key)
+        name, key = body.get(self.resource.key), str(self.place.key)
         if (
             self.resource.kind in ("indexed", "singleton")
             or not isinstance(name, str)
             or not name
-            or unquoted_name(name) == unquoted_name(self.key)
+            or unquoted_name(name) == unquoted_name(key)
         ):
             return ""
         # A section without a written name can be renamed, because other lines may refer to it. A line without a written name is just
         # replaced.
-        is_section = self.resource.kind == "section" and document.find(self.resource.section, str(self.key)) is not None
-        return name if is_section or self.editor.has_written_name(document, self.resource, self.parent, self.key) else ""
+        is_section = self.resource.kind == "section" and document.find(self.resource.section, key) is not None
+        return name if is_section or self.has_written_name(document) else ""
+
+    def has_written_name(self, document: Document) -> bool:
+        return self.editor.has_written_name(document, self.resource, self.place.parent, self.place.key)
 
     def edited_object(self, body: Mapping[str, Any], document: Document) -> dict[str, Any]:
         """Return the object from the document after an edit. If the object has no written name, it is found by the name in `body`."""
         name, kinds = body.get(self.resource.key), ("named", "section")
-        is_new = (
-            name not in (None, "", self.key)
-            and self.resource.kind in kinds
-            and not self.editor.has_written_name(document, self.resource, self.parent, self.key)
-        )
+        is_new = name not in (None, "", self.place.key) and self.resource.kind in kinds and not self.has_written_name(document)
         return (self.with_key(name) if is_new else self).object(document)
 
     def added_object(self, before: Document, after: Document) -> dict[str, Any]:
-        assert self.parent is not None
+        assert self.place.parent is not None
         assert isinstance(self.editor, Editor)
-        return self.editor.added_object(before, after, self.resource, self.parent)
+        return self.editor.added_object(before, after, self.resource, self.place.parent)
 
 
 def target_of(call: Call, *, one: bool) -> Target:
     """Return the object or, if `one` is False, the collection that a call addresses. The last name in the path is the key of the object."""
-    resource, parent, key = place_of(call.operation, call.values, call.services.editor, one=one)
-    return Target(resource, parent, key, bool(call.query.full_section))
+    return Target(place_of(call.operation, call.values, call.services.editor, one=one), call.query.full_section)
 
 
 async def read_all(call: ReadCall) -> Response:
@@ -119,7 +113,7 @@ async def read_all(call: ReadCall) -> Response:
 
     def respond() -> Response:
         objects = [object_ for object_ in target.objects(document) if all(object_.get(name) == value for name, value in filters.items())]
-        unparsed = target.editor.unparsed(document, target.resource, target.parent)
+        unparsed = target.editor.unparsed(document, target.resource, target.place.parent)
         headers: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
         return json_response(200, objects, headers, cacheable=not call.transaction_id)
 
@@ -261,7 +255,12 @@ async def build_delete(call: Call) -> Write:
     return Write([Delete(target.place)], 204)
 
 
-def create_write(call: Call, target: Target, stored: Callable[[Document, Document], Any]) -> Write:
+async def build_create(call: Call) -> Write:
+    """Build the write that adds an object. An object with an index is inserted there; a negative index, or none, appends it."""
+    target = target_of(call, one=call.operation.is_of_one)
+    created = target.with_key(call.body.get(target.resource.key, ""))
+    # The editor may insert an ACL above the requested position, so the response shows the added object instead of the one at that position.
+    stored = target.added_object if target.resource.kind == "indexed" else lambda _, after: created.object(after)
     return Write([Create(target.place, call.body, target.full, call.services.editor)], 201, stored)
 
 
@@ -276,17 +275,22 @@ class DeleteHandler(WriteHandler):
             raise await naming.add_references(call, error) from None
 
 
-replace_one, patch_one, replace_all, delete_one = (
-    WriteHandler(build_replace),
-    WriteHandler(build_patch),
-    WriteHandler(build_replace_all),
-    DeleteHandler(build_delete),
-)
+create_one = WriteHandler(build_create)
+ACTIONS = {
+    "list": read_all,
+    "get": read_one,
+    "create": create_one,
+    "append": create_one,
+    "replace": WriteHandler(build_replace),
+    "patch": WriteHandler(build_patch),
+    "replace_all": WriteHandler(build_replace_all),
+    "delete": DeleteHandler(build_delete),
+}
 
 
 async def change_of(call: Call, write: Write) -> Change:
     """Return the change that makes a write, with what the call expects of the current version. Raises ApiError and Forbidden."""
-    reload, version = Reload.NOW if call.query.force_reload else Reload.AUTO, call.query.version or 0
+    reload, version = call.reload, call.query.version or 0
     # Raises ApiError if the call cannot be merged.
     is_merged = merges(call)
     expect: Expect = ANY
@@ -322,7 +326,7 @@ async def make_write(call: Call, write: Write) -> Response:
     except ChangedSince:
         raise conflicts.precondition_failed(call) from None
     scheduled = "" if outcome.live else outcome.reload_id
-    headers: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
+    headers = reload_headers(scheduled)
     status = 202 if scheduled or (transaction_id and not write.silent) else write.done
     if (stored := write.stored) is None or (write.silent and scheduled):
         return empty(status, headers)

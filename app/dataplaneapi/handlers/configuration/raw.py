@@ -8,7 +8,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conflicts import merges
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import IF_MATCH
-from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
+from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, TEXT, Response, json_response, reload_headers
 from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
 from haproxy_native.changes.expect import ANY, Expect, ExpectedText, Rebase, Version
 from haproxy_native.commit.change import Change, Reload
@@ -64,8 +64,7 @@ async def _push_change(call: Call) -> Change:
         expect = ExpectedText.from_document(document, name, version)
     elif is_next:
         expect = Rebase(version) if is_merged else Version(version)
-    reload = Reload.NONE if call.query.skip_reload else Reload.NOW if call.query.force_reload else Reload.AUTO
-    return Change([put], expect, reload, author=call.author)
+    return Change([put], expect, call.reload, author=call.author)
 
 
 def _check_lines(call: Call) -> None:
@@ -91,7 +90,7 @@ async def _readable_text(call: Call, file: str) -> bytes:
 
 
 def _text_response(status: int, data: bytes, reload_id: str | None = None) -> Response:
-    headers: list[Header] = [(RELOAD_ID, reload_id.encode())] if reload_id else []
+    headers = reload_headers(reload_id)
     if checksum := _CHECKSUM.match(data):
         headers.append((CONFIGURATION_CHECKSUM, checksum[1]))
     return Response(status, data, TEXT, headers)

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conflicts import merges
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
+from dataplaneapi.api.responses import Response, empty, json_response, reload_headers
 from haproxy_native.errors import NoTransaction, Unreadable
 
 
@@ -48,13 +48,12 @@ async def commit(call: JsonCall) -> Response:
         transaction, outcome = await call.services.engine.commit_transaction(
             call.path.id,
             author=call.author,
-            force_reload=bool(call.query.force_reload),
+            force_reload=call.query.force_reload,
             merges=merges(call),
         )
     if outcome.live or outcome.reload_id is None:
         return json_response(200, transaction.as_dict())
-    headers: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())]
-    return json_response(202, transaction.as_dict(), headers)
+    return json_response(202, transaction.as_dict(), reload_headers(outcome.reload_id))
 
 
 async def delete(call: JsonCall) -> Response:
@@ -70,9 +69,10 @@ async def check_start(call: Call) -> bool:
 
 
 async def check_commit(call: Call) -> bool:
-    is_forced = bool(call.query.force_reload)
     with missing_is_404():
-        return await call.services.engine.check_commit(call.path.id, author=call.author, force_reload=is_forced, merges=merges(call))
+        return await call.services.engine.check_commit(
+            call.path.id, author=call.author, force_reload=call.query.force_reload, merges=merges(call)
+        )
 
 
 async def check_deletion(call: Call) -> bool:

@@ -59,7 +59,7 @@ async def create_entry(call: JsonCall) -> Response:
     where = f"cannot add ACL files entry for {parent}:"
     async with _acl_to_change(call, where) as acl:
         try:
-            await acl.add(value, sync=_syncs_file(call))
+            await acl.add(value, sync=call.query.force_sync)
         except Exists:
             raise ApiError(409, f"{where} already exists") from None
     return json_response(201, {"value": value})
@@ -69,7 +69,7 @@ async def delete_entry(call: JsonCall) -> Response:
     """Delete an entry by its reference."""
     parent = call.path.parent_name
     async with _acl_to_change(call, f"cannot delete ACL files entry for {parent}:") as acl:
-        await acl.delete(call.path.id, sync=_syncs_file(call))
+        await acl.delete(call.path.id, sync=call.query.force_sync)
     return empty(204)
 
 
@@ -77,7 +77,7 @@ async def replace_entries(call: JsonCall) -> Response:
     """Replace all patterns at once. HAProxy collects the new patterns in a new version of the ACL, and then switches to that version."""
     values = [_pattern_of(entry, f"{index}.") for index, entry in enumerate(call.body)]
     async with _acl_to_change(call, "") as acl:
-        await acl.replace(values, sync=_syncs_file(call))
+        await acl.replace(values, sync=call.query.force_sync)
     return json_response(201, call.body)
 
 
@@ -90,10 +90,6 @@ async def _acl_to_change(call: Call, where: str) -> AsyncIterator[LiveAcl]:
 
 async def _find_live_acl(call: Call) -> LiveAcl:
     return await find_live_acl(call.services.engine.context, call.services.engine.stores, call.path.parent_name, call.author)
-
-
-def _syncs_file(call: Call) -> bool:
-    return bool(call.query.force_sync)
 
 
 def _pattern_of(entry: Mapping[str, Any], prefix: str) -> str:

@@ -53,14 +53,14 @@ async def fill(call: JsonCall) -> Response:
     large = len(call.body) > MEMBERS
     entries = await run_in_thread_if(large, lambda: [MapEntry(entry.get("key", ""), entry.get("value", "")) for entry in call.body])
     async with _map_to_change(call) as live:
-        await live.fill(entries, sync=_syncs_file(call))
+        await live.fill(entries, sync=call.query.force_sync)
     return json_response(201, call.body)
 
 
 async def clear(call: JsonCall) -> Response:
     """Remove all entries of the map. With `forceDelete` also delete its file."""
     async with _map_to_change(call) as live:
-        await (live.remove() if call.query.force_delete else live.clear(sync=_syncs_file(call)))
+        await (live.remove() if call.query.force_delete else live.clear(sync=call.query.force_sync))
     return empty(204)
 
 
@@ -86,19 +86,19 @@ async def read_entry(call: ReadCall) -> Response:
 async def create_entry(call: JsonCall) -> Response:
     key, value = call.body.get("key", ""), call.body.get("value", "")
     async with _map_to_change(call) as live:
-        await live.add(key, value, sync=_syncs_file(call))
+        await live.add(key, value, sync=call.query.force_sync)
     return json_response(201, call.body)
 
 
 async def replace_entry(call: JsonCall) -> Response:
     async with _map_to_change(call) as live:
-        await live.set(call.path.id, call.body["value"], sync=_syncs_file(call))
+        await live.set(call.path.id, call.body["value"], sync=call.query.force_sync)
     return json_response(200, {"key": call.path.id, "value": call.body["value"]})
 
 
 async def delete_entry(call: JsonCall) -> Response:
     async with _map_to_change(call) as live:
-        await live.delete(call.path.id, sync=_syncs_file(call))
+        await live.delete(call.path.id, sync=call.query.force_sync)
     return empty(204)
 
 
@@ -106,7 +106,7 @@ async def delete_entry(call: JsonCall) -> Response:
 async def _map_to_change(call: Call) -> AsyncIterator[LiveMap]:
     async with use_runtime(call) as runtime:
         live = await _find_map(call)
-        if live.is_staged and not (_syncs_file(call) or call.query.force_delete):
+        if live.is_staged and not (call.query.force_sync or call.query.force_delete):
             raise ApiError(400, "a transaction can change only the map's file: send force_sync=true")
         try:
             with raising_refusal():
@@ -144,10 +144,6 @@ def _store(call: Call) -> MapStore:
     store = call.services.engine.stores["maps"]
     assert isinstance(store, MapStore)
     return store
-
-
-def _syncs_file(call: Call) -> bool:
-    return bool(call.query.force_sync)
 
 
 def _map_row(loaded: LoadedMap) -> dict[str, Any]:

@@ -23,12 +23,12 @@ from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.ignored import MEMBERS, PARAMETERS
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.parameters import query_values
-from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
+from dataplaneapi.api.responses import Header, Response, empty, json_response, reload_headers
 from dataplaneapi.handlers.configuration.objects import Document, WriteHandler
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict
 from haproxy_native.changes.expect import Rebase, Version
 from haproxy_native.changes.operations import Edit, apply_all
-from haproxy_native.commit.change import Change, Reload, Texts
+from haproxy_native.commit.change import Change, Texts
 from haproxy_native.commit.permission import permit
 from haproxy_native.commit.transaction_commit import edits_of
 from haproxy_native.errors import NativeError, Stale
@@ -160,22 +160,21 @@ async def _attempt(call: Call, steps: list[BatchStep]) -> Response:
     results = await run_in_thread(_result_rows, steps, answers, is_live=reload_id is None)
     reasons = [reason_as_dict(reason) for reason in outcome.reasons]
     shown = {"version": outcome.version, "reload": reload_id is not None, "reasons": reasons, "results": results}
-    headers = [(RELOAD_ID, reload_id.encode())] if reload_id else []
-    return json_response(202 if reload_id else 200, shown, headers)
+    return json_response(202 if reload_id else 200, shown, reload_headers(reload_id))
 
 
 @asynccontextmanager
 async def _build_change(call: Call, steps: list[BatchStep]) -> AsyncIterator[tuple[Change, list[CallAnswer]]]:
     """Yield the change that makes all calls, and the responses to the calls. Remove the staged files afterwards. Raises ApiError."""
-    is_merged, force_reload = merges(call), bool(call.query.force_reload)
+    is_merged = merges(call)
     base, version = await call.services.engine.base(call.query.version, merges=is_merged)
     state = BatchState(base, Staged())
     try:
         answers = [await _serve_step(call, step, state) for step in steps]
         expect = Rebase(version, base) if is_merged else Version(version, base, state.document)
         files = edits_of(state.staged, call.services.engine.stores)
-        reload = Reload.NOW if force_reload else Reload.AUTO
-        yield Change([*state.edits, *files], expect, reload, skips_same=not force_reload, author=call.author), answers
+        skips_same = not call.query.force_reload
+        yield Change([*state.edits, *files], expect, call.reload, skips_same=skips_same, author=call.author), answers
     finally:
         await asyncio.to_thread(state.staged.remove)
 

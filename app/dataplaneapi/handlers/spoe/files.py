@@ -1,9 +1,8 @@
 """List, upload, return and delete whole SPOE files, and return the version of a file."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
+from dataplaneapi.api.responses import Response, empty, json_response, reload_headers
 from dataplaneapi.api.upload import UploadCall
-from haproxy_native.commit.change import Outcome
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.planning.touches import ANY, CHANGE, Touch
 
@@ -15,7 +14,7 @@ async def list_all(call: ReadCall) -> Response:
 async def create(call: UploadCall) -> Response:
     data = b"".join([piece async for piece in call.body.pieces()])
     path, outcome = await call.services.spoe.create(call.body.name, data, call.author)
-    return json_response(201, str(path), reload_headers(outcome))
+    return json_response(201, str(path), reload_headers(outcome.reload_id))
 
 
 async def read(call: ReadCall) -> Response:
@@ -29,11 +28,6 @@ async def delete(call: JsonCall) -> Response:
 
 async def version(call: ReadCall) -> Response:
     return json_response(200, call.services.spoe.file(call.path.parent_name).version(call.query.transaction_id))
-
-
-def reload_headers(outcome: Outcome) -> list[Header]:
-    """Return the header with the id of the reload that applies the change. Return no header if the change needs no reload."""
-    return [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
 
 
 def permit(call: Call, name: str) -> None:

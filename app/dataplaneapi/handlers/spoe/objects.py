@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.responses import Response, empty, json_response
+from dataplaneapi.api.responses import Response, empty, json_response, reload_headers
 from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction
-from dataplaneapi.handlers.spoe.files import permit, reload_headers
+from dataplaneapi.handlers.spoe.files import permit
 from haproxy_native.changes.operations import Edit
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Refused
@@ -85,8 +85,8 @@ async def make_edit(call: Call, edit: Edit, done: int, stored: Callable[[Documen
     _check_version(call, file)
     outcome = await file.write([edit], author=call.author, version=version or None, transaction_id=transaction_id)
     if stored is None:
-        return empty(done, reload_headers(outcome))
-    return json_response(done, stored(file.read(transaction_id)), reload_headers(outcome))
+        return empty(done, reload_headers(outcome.reload_id))
+    return json_response(done, stored(file.read(transaction_id)), reload_headers(outcome.reload_id))
 
 
 def check_of(build: Callable[[Call], Edit]) -> Callable[[Call], Awaitable[None]]:

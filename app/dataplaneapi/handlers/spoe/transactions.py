@@ -1,8 +1,8 @@
 """Serve the transactions of one SPOE file. The status for an unknown transaction is 400, not 404 as for the configuration."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.responses import Response, empty, json_response
-from dataplaneapi.handlers.spoe.files import permit, reload_headers
+from dataplaneapi.api.responses import Response, empty, json_response, reload_headers
+from dataplaneapi.handlers.spoe.files import permit
 from haproxy_native.spoe.file import SpoeFile
 
 
@@ -28,9 +28,8 @@ async def read(call: ReadCall) -> Response:
 
 async def commit(call: JsonCall) -> Response:
     """Commit a transaction. As in the Data Plane API, the body contains the version that the transaction started from."""
-    is_forced = bool(call.query.force_reload)
-    transaction, outcome = await file(call).commit_transaction(call.path.id, author=call.author, force_reload=is_forced)
-    return json_response(202 if outcome.reload_id else 200, transaction.as_dict(), reload_headers(outcome))
+    transaction, outcome = await file(call).commit_transaction(call.path.id, author=call.author, force_reload=call.query.force_reload)
+    return json_response(202 if outcome.reload_id else 200, transaction.as_dict(), reload_headers(outcome.reload_id))
 
 
 async def delete(call: JsonCall) -> Response:

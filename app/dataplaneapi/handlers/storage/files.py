@@ -6,7 +6,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import RELOAD_ID, FileResponse, Response, empty, json_response
+from dataplaneapi.api.responses import FileResponse, Response, empty, json_response, reload_headers
 from dataplaneapi.api.upload import File, UploadCall
 from dataplaneapi.open_engine import STORES
 from haproxy_native.commit.change import Outcome, Reload
@@ -55,7 +55,7 @@ async def create(call: UploadCall) -> Response:
 
 async def replace(call: UploadCall) -> Response:
     upload = store_of(call).upload_existing(call.path.name, call.author)
-    outcome = await store_upload(call, upload, reload_of(call))
+    outcome = await store_upload(call, upload, call.reload)
     return outcome_response(outcome, 204 if call.query.skip_reload or call.query.force_reload else 200)
 
 
@@ -86,16 +86,11 @@ def file_row(path: Path, description: str, size: int | None = None) -> dict[str,
     return about if size is None else about | {"size": size}
 
 
-def reload_of(call: Call) -> Reload:
-    """Return the reload that the query requests: NONE for `skip_reload`, which takes precedence, NOW for `force_reload`, otherwise AUTO."""
-    return Reload.NONE if call.query.skip_reload else Reload.NOW if call.query.force_reload else Reload.AUTO
-
-
 def answer_outcome(outcome: Outcome, done: Response, scheduled: Response) -> Response:
     """Return `done` if the change is in effect, or else `scheduled` with the id of the reload that applies it."""
     if outcome.live or not outcome.reload_id:
         return done
-    scheduled.raw_headers.append((RELOAD_ID, outcome.reload_id.encode()))
+    scheduled.raw_headers += reload_headers(outcome.reload_id)
     return scheduled
 
 
