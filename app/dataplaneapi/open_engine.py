@@ -169,7 +169,7 @@ def config_files(settings: Settings) -> ConfigFiles:
 
 def look_for_sockets(runtime: Runtime, settings: Settings) -> None:
     """Make the runtime client choose again among the master's socket in the settings and the sockets in the configuration."""
-    use_sockets(runtime, settings.master_runtime or None, config_files(settings))
+    use_sockets(runtime, settings.master_runtime or None, config_files(settings), haproxy_unit(settings))
 
 
 def process(settings: Settings) -> Process:

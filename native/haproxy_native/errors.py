@@ -445,12 +445,12 @@ class Unrecorded(Unusable):
 class ReloadFailed(NativeError):
     """Raised if HAProxy did not load the new configuration. HTTP 400.
 
-    `detail` is `Reload failed: ` and HAProxy's whole output; `alert` is the first alert in it, or empty.
+    `detail` is `Reload failed: ` and HAProxy's whole output; `alert` is the first alert in it, or empty. `reload_id` names the reload.
     """
 
-    def __init__(self, detail: str = "", *, alert: str = "") -> None:
+    def __init__(self, detail: str = "", *, alert: str = "", reload_id: str = "") -> None:
         super().__init__(detail)
-        self.alert = alert
+        self.alert, self.reload_id = alert, reload_id
 
     @property
     def summary(self) -> str:

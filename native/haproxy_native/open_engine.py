@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.engine import Engine, EngineSettings
@@ -15,6 +16,8 @@ from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Records
 from haproxy_native.reload.strategies import Reloading
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.socket import SocketAddress, parse_address
+from haproxy_native.runtime.working_directory import WorkingDirectory
 from haproxy_native.text.document import Document
 from haproxy_native.text.words import expanded, has_variable, unquoted
 
@@ -44,7 +47,7 @@ async def opened(settings: EngineSettings, process: Process) -> AsyncIterator[En
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)
 
     def sockets() -> None:
-        use_sockets(runtime, process.master, files)
+        use_sockets(runtime, process.master, files, settings.unit)
 
     # The engine queries the worker when it starts.
     sockets()
@@ -62,9 +65,9 @@ async def opened(settings: EngineSettings, process: Process) -> AsyncIterator[En
         await engine.close()
 
 
-def use_sockets(runtime: Runtime, master: str | None, files: ConfigFiles) -> None:
+def use_sockets(runtime: Runtime, master: str | None, files: ConfigFiles, unit: str) -> None:
     """Set the sockets that the client connects to: the master's, and the stats sockets that the files on disk open."""
-    runtime.use(master, stats_sockets_in(files))
+    runtime.use(master, stats_sockets_in(files, unit))
 
 
 GLOBAL, SOCKETS, VARIABLES = "global", "runtime_apis", "environment_options"
@@ -93,9 +96,19 @@ def _socket_and_variable_shape() -> SectionShape:
     return grammar().members(GLOBAL, (SOCKETS, VARIABLES))
 
 
-def stats_sockets_in(files: ConfigFiles) -> list[str]:
-    """Return the addresses of the stats sockets that the files on disk open; empty if the files cannot be read."""
+def stats_sockets_in(files: ConfigFiles, unit: str) -> list[str]:
+    """Return the addresses of the stats sockets that the files on disk open; empty if the files cannot be read. Blocks.
+
+    Relative paths begin in the working directory that the unit of this name sets for HAProxy. Without a unit, they stay relative.
+    """
     try:
-        return stats_sockets(Document.parse(files.read()))
+        addresses = stats_sockets(Document.parse(files.read()))
     except Unreadable:
         return []
+    directory = WorkingDirectory(unit).find(None)
+    return [_within(directory, address) for address in addresses] if directory else addresses
+
+
+def _within(directory: Path, address: str) -> str:
+    path = (parse_address(address) or SocketAddress()).path
+    return str(directory / path) if path and not path.startswith("\0") else address

@@ -4,6 +4,8 @@ import asyncio
 import threading
 from pathlib import Path
 
+import pytest
+
 from haproxy_native.changes.expect import Version
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Reload
@@ -12,6 +14,7 @@ from haproxy_native.engine import EngineSettings
 from haproxy_native.open_engine import Process, opened, use_sockets
 from haproxy_native.request_context import NOBODY
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.working_directory import WorkingDirectory
 from tests.haproxy.process import SMALL, HAProxy
 from tests.native.engines import ByFunction, adding
 
@@ -40,8 +43,19 @@ def test_a_reload_through_the_master(tmp_path: Path) -> None:
 def test_sockets_of_the_files(tmp_path: Path) -> None:
     (tmp_path / "haproxy.cfg").write_text("global\n  stats socket /a.sock\n")
     runtime = Runtime()
-    use_sockets(runtime, "/m.sock", ConfigFiles(tmp_path / "haproxy.cfg", tmp_path))
+    use_sockets(runtime, "/m.sock", ConfigFiles(tmp_path / "haproxy.cfg", tmp_path), "")
     assert runtime.address == "/m.sock, /a.sock"
+
+
+def test_a_relative_socket_is_in_the_directory_of_the_unit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("haproxy_native.open_engine.WorkingDirectory", lambda unit: WorkingDirectory(unit, places=[tmp_path]))
+    (tmp_path / "haproxy.cfg").write_text("global\n  stats socket a.sock,unix@run/b.sock,abns@c,127.0.0.1:9999,/d.sock\n")
+    files, runtime = ConfigFiles(tmp_path / "haproxy.cfg", tmp_path), Runtime()
+    use_sockets(runtime, None, files, "haproxy.service")
+    assert runtime.address == "a.sock, unix@run/b.sock, abns@c, /d.sock, 127.0.0.1:9999"
+    (tmp_path / "haproxy.service").write_text(f"[Service]\nExecStart=haproxy -f x\nWorkingDirectory={tmp_path}\n")
+    use_sockets(runtime, None, files, "haproxy.service")
+    assert runtime.address == f"{tmp_path}/a.sock, {tmp_path}/run/b.sock, abns@c, /d.sock, 127.0.0.1:9999"
 
 
 def test_two_in_two_threads_share_nothing(tmp_path: Path) -> None:

@@ -37,14 +37,14 @@ def test_addresses(tmp_path: Path, text: bytes, found: list[str]) -> None:
     assert stats_sockets(Document.parse(text)) == found
     path = tmp_path / "haproxy.cfg"
     path.write_bytes(text)
-    assert stats_sockets_in(ConfigFiles(path, tmp_path)) == found
+    assert stats_sockets_in(ConfigFiles(path, tmp_path), "") == found
 
 
 def test_no_file(tmp_path: Path) -> None:
-    assert stats_sockets_in(ConfigFiles(tmp_path / "none", tmp_path)) == []
+    assert stats_sockets_in(ConfigFiles(tmp_path / "none", tmp_path), "") == []
 
 
 def test_of_several_files(tmp_path: Path) -> None:
     (tmp_path / "haproxy.cfg").write_text("frontend f\n")
     (tmp_path / "10.cfg").write_bytes(TEXT)
-    assert stats_sockets_in(ConfigFiles(tmp_path / "haproxy.cfg", tmp_path, [str(tmp_path / "10.cfg")]))[0] == "/run/first.sock"
+    assert stats_sockets_in(ConfigFiles(tmp_path / "haproxy.cfg", tmp_path, [str(tmp_path / "10.cfg")]), "")[0] == "/run/first.sock"

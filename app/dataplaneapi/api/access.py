@@ -209,7 +209,7 @@ def without_unreadable(error: NativeError, may_read: Callable[[str], bool]) -> N
     `may_read(name)` returns whether the caller may read the object of that name.
     """
     if isinstance(error, ReloadFailed):
-        return ReloadFailed("Reload failed: only callers that may read everything see HAProxy's message")
+        return ReloadFailed("Reload failed: only callers that may read everything see HAProxy's message", reload_id=error.reload_id)
     if isinstance(error, InUse):
         return InUse(error.detail.partition(" at line ")[0])
     if not isinstance(error, Refused) or not error.alerts:

@@ -177,6 +177,8 @@ def response_to(error: Exception) -> Reply:
     if isinstance(error, native.Unconfirmed):
         headers = [(RETRY_AFTER, b"%d" % ceil(error.seconds_left))]
         members |= {"confirmation": error.confirmation, "author": error.author, "seconds_left": ceil(error.seconds_left)}
+    if isinstance(error, native.ReloadFailed):
+        members["reload_id"] = error.reload_id
     if isinstance(error, native.BreaksTests):
         members |= {"failed_tests": list(error.failed), "failed_before": list(error.failed_before)}
     if alerts := getattr(error, "alerts", None):

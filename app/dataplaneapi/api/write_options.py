@@ -61,7 +61,7 @@ class Wait(WriteOption):
         finally:
             call.exchange.when_gone = None
         if record.status == FAILED and not record.keeps_those_of(call.author.request_id):
-            raise ReloadFailed(record.failure)
+            raise ReloadFailed(record.failure, reload_id=record.id)
         if record.status == IN_PROGRESS:
             return response
         headers = [header for header in response.raw_headers if header[0] != RELOAD_ID]

@@ -12,8 +12,6 @@ DIFFERS = 10
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
-# Begins the message of a call that waited for a failed reload.
-_RELOAD_FAILED = "Reload failed: "
 _OF_STATUS = {401: DENIED, 403: DENIED, 406: CONFLICT, 409: CONFLICT, 412: CONFLICT}
 
 
@@ -35,4 +33,4 @@ class RefusedCall(Failure):
     @property
     def is_failed_reload(self) -> bool:
         """Whether the call waited for a reload that failed, so that the server has rolled the change back."""
-        return self.code == 400 and isinstance(self.body, dict) and str(self.body.get("message")).startswith(_RELOAD_FAILED)
+        return isinstance(self.body, dict) and "reload_id" in self.body

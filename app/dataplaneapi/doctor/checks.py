@@ -195,7 +195,7 @@ def check_configuration(settings: Settings) -> Iterator[DoctorFinding]:
 
     async def check_with_haproxy() -> list[Message]:
         runtime, worker = Runtime(timeout=5), None
-        open_engine.use_sockets(runtime, settings.master_runtime or None, files)
+        open_engine.use_sockets(runtime, settings.master_runtime or None, files, haproxy_unit(settings))
         with suppress(RuntimeFailure):
             worker = await runtime.worker()
         home = WorkingDirectory(haproxy_unit(settings)).find(worker)
@@ -286,7 +286,7 @@ def check_units(settings: Settings, directories: Sequence[Path]) -> Iterator[Doc
         settings.config_file,
         settings.haproxy_bin,
         settings.master_runtime,
-        *open_engine.stats_sockets_in(config_files(settings)),
+        *open_engine.stats_sockets_in(config_files(settings), haproxy_unit(settings)),
         settings.maps_dir,
         settings.acl_dir,
         settings.ssl_certs_dir,
@@ -325,7 +325,7 @@ def check_directories(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def check_sockets(settings: Settings) -> Iterator[DoctorFinding]:
-    stats = open_engine.stats_sockets_in(config_files(settings))
+    stats = open_engine.stats_sockets_in(config_files(settings), haproxy_unit(settings))
     if not settings.master_runtime and not stats:
         remedy = "start haproxy with -S, name that socket in haproxy.master_runtime, and add a stats socket with level admin"
         yield DoctorFinding(ERROR, "sockets", "no socket of HAProxy is known: every change needs a reload", remedy)

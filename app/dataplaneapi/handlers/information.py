@@ -12,8 +12,8 @@ from typing import Any
 
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.operations import served_document
+from dataplaneapi.api.probes import PROBE_SECONDS
 from dataplaneapi.api.responses import Response, json_response, to_json
-from dataplaneapi.api.runtime_call import SECONDS
 from dataplaneapi.feature_list import missing
 from dataplaneapi.open_engine import status_command
 from dataplaneapi.version import BUILD_DATE, COMMIT
@@ -34,14 +34,14 @@ async def info(call: ReadCall) -> Response:
 async def health(call: ReadCall) -> Response:
     """Return the state of HAProxy: `up`, `down` or `unknown`.
 
-    If `status_cmd` is set, the result of that command is the state. Otherwise, the state is `up` if a worker answers. If no worker answers,
-    the status command of the service manager decides. Without such a command, the state is `down` if HAProxy is expected to run, or else
-    `unknown`.
+    If `status_cmd` is set, the result of that command is the state. Otherwise, the state is `up` if a worker answers. If no worker answers
+    within PROBE_SECONDS, the status command of the service manager decides. Without such a command, the state is `down` if HAProxy is
+    expected to run, or else `unknown`.
     """
     settings, engine = call.services.settings, call.services.engine
     if not settings.status_cmd:
         with suppress(RuntimeFailure, TimeoutError):
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(PROBE_SECONDS):
                 await engine.runtime.worker()
             return json_response(200, {"haproxy": "up"})
     if command := status_command(settings):

@@ -160,6 +160,9 @@ def open_all(endpoints: Iterable[Endpoint]) -> list[Listener]:
             opened = open_unix(endpoint.path, endpoint.mode) if is_unix else _open_tcp(endpoint.host, endpoint.port)
             try:
                 listeners.append(Listener(endpoint, opened, endpoint.path))
+            except OSError as error:
+                opened.close()
+                raise SettingsError(f"cannot listen on {endpoint.path}: {error.strerror}") from None
             except SettingsError:
                 opened.close()
                 raise

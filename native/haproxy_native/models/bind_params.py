@@ -164,7 +164,7 @@ class BindParams(Model):
     sslv3: Literal['enabled', 'disabled'] | None = None
     """SSL 3.0 is the only version (enabled), or refused (disabled)."""
     strict_sni: StrictBool | None = None
-    """Deprecated, says that force_strict_sni is enabled."""
+    """Deprecated, says that force_strict_sni is enabled. false means not sent."""
     tcp_md5sig: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     """Password of the TCP MD5 signature that each segment must have."""
     tcp_ss: Whole[Literal[1, 2, 3]] | None = None

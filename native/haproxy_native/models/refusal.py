@@ -28,6 +28,8 @@ class Refusal(Model):
     place: dict[str, StrictStr] | None = None
     """Where it is: member, keyword, section and the like."""
     plan: split_plan.SplitPlan | None = None
+    reload_id: StrictStr | None = None
+    """The reload that failed. The change was rolled back."""
     remedy: StrictStr | None = None
     """What helps."""
     seconds_left: StrictInt | None = None

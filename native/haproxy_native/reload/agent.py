@@ -225,7 +225,7 @@ class ReloadAgent:
         if record.status == IN_PROGRESS:
             return self.records.join(record.id, reasons)
         if record.status == FAILED and not record.keeps(version):
-            raise ReloadFailed(record.failure, alert=first_alert(record.response))
+            raise ReloadFailed(record.failure, alert=first_alert(record.response), reload_id=record.id)
         return record
 
     async def close(self) -> None:

@@ -117,6 +117,10 @@ def test_uploads(client: Client) -> None:
     assert (there["code"], new["code"]) == (403, 403) and "map/new.map" in new["reason"]
     limited(client, "admin")
     assert asked(client, "POST", path, FORM % "new.map", content_type=BOUNDARY) == {"allowed": True, "reload": False}
+    path = f"{SERVICES}/storage/ssl_certificates"
+    real = client.post(path, (FORM % "new.pem").encode(), headers={"content-type": BOUNDARY})
+    invalid = asked(client, "POST", path, FORM % "new.pem", content_type=BOUNDARY)
+    assert invalid == {"allowed": False, "code": 400, "reason": real.message}, "the content is no certificate"
 
 
 def test_what_takes_several_changes(client: Client) -> None:

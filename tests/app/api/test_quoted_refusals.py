@@ -29,7 +29,8 @@ def test_of_own_sections_all_is() -> None:
 
 
 def test_other_refusals() -> None:
-    assert "secret" not in str(without_unreadable(ReloadFailed("Reload failed: secret"), SHOP.may_read))
+    failed = without_unreadable(ReloadFailed("Reload failed: secret", reload_id="2026-11-28-1"), SHOP.may_read)
+    assert isinstance(failed, ReloadFailed) and ("secret" in str(failed), failed.reload_id) == (False, "2026-11-28-1")
     used = InUse("rejecting attempt to delete file a.map referenced in haproxy conf at line 7: http-request secret")
     assert str(without_unreadable(used, SHOP.may_read)) == "rejecting attempt to delete file a.map referenced in haproxy conf"
     for error in (Missing("backend shop does not exist"), Refused("no alerts")):

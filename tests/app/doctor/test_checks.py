@@ -322,7 +322,7 @@ def test_a_worker_that_did_not_start_had_replaced_the_socket(haproxy: HAProxy, t
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(left))
     reload_in_vain(haproxy, haproxy.file.read_text())
-    monkeypatch.setattr(doctor.open_engine, "stats_sockets_in", lambda files: [str(left)])
+    monkeypatch.setattr(doctor.open_engine, "stats_sockets_in", lambda files, unit: [str(left)])
     given = replace(settings(tmp_path), config_file=str(haproxy.file), haproxy_bin=haproxy.binary, master_runtime=str(haproxy.master))
     finding = worst(given, "sockets")
     assert finding.level == WARNING and f"nothing listens on {left} any more" in finding.what, finding

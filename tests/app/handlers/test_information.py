@@ -1,6 +1,8 @@
 """About the server itself."""
 
 import asyncio
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,8 @@ def test_health_without_a_command_is_that_of_the_socket(tmp_path: Path) -> None:
         assert sidecar.get("/v3/health").json() == {"haproxy": "down"}
         haproxy.start()
         assert sidecar.get("/v3/health").json() == {"haproxy": "up"}
+        os.kill(haproxy.worker_pid(), signal.SIGSTOP)
+        assert sidecar.get("/v3/health").json() == {"haproxy": "down"}
 
 
 def test_both_documents(client: Client) -> None:

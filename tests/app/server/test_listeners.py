@@ -12,7 +12,7 @@ import pytest
 
 from dataplaneapi.server import listeners
 from dataplaneapi.server.endpoint import Endpoint, endpoints
-from dataplaneapi.server.listeners import Listener
+from dataplaneapi.server.listeners import Listener, open_unix
 from dataplaneapi.settings.table import Settings, SettingsError
 from tests.app.authority import Authority
 
@@ -110,6 +110,21 @@ def test_an_ordinary_file_is_never_removed(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="Address already in use"):
         open_all(given(scheme=["unix"], socket_path=str(path)))
     assert path.read_text() == "data"
+
+
+def test_a_socket_whose_file_is_removed_at_once_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[socket.socket] = []
+
+    def open_and_remove(path: str, mode: int | None) -> socket.socket:
+        opened.append(open_unix(path, mode))
+        os.unlink(path)
+        return opened[0]
+
+    monkeypatch.setattr(listeners, "open_unix", open_and_remove)
+    path = str(tmp_path / "api.sock")
+    with pytest.raises(SettingsError, match=f"cannot listen on {path}: No such file"):
+        open_all(given(scheme=["unix"], socket_path=path))
+    assert opened[0].fileno() == -1
 
 
 def test_one_that_fails_closes_the_others(tmp_path: Path) -> None:

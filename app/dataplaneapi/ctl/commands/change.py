@@ -20,7 +20,7 @@ from dataplaneapi.ctl.session import RELOAD_SECONDS, Session, add_dry_run_argume
 
 MERGE_PATCH = "application/merge-patch+json"
 RAW = f"{CONFIGURATION}/raw"
-# The version in the header lines that the server writes above a configuration.
+# The version in the header lines that the server writes above a configuration, and `raw get` above one that the server has not written yet.
 VERSION = re.compile(rb"^# _version=(\d+)$", re.MULTILINE)
 
 
@@ -263,7 +263,10 @@ def raw_arguments(parser: argparse.ArgumentParser) -> None:
 def run_raw(session: Session) -> int:
     given = session.given
     if given.action == "get":
-        text = session.client.request("GET", RAW).body.decode("utf-8", "replace")
+        # Queried before the text: if the configuration changes in between, the line has the former version, and `put` is refused.
+        version = session.client.get(f"{CONFIGURATION}/version")
+        content = session.client.request("GET", RAW).body
+        text = ("" if VERSION.search(content) else f"# _version={version}\n") + content.decode("utf-8", "replace")
         session.show({"text": text}, lambda found: str(found["text"]))
         return OK
     if not given.file:
@@ -274,7 +277,8 @@ def run_raw(session: Session) -> int:
     written = VERSION.search(content)
     version = session.client.get(f"{CONFIGURATION}/version") if given.force else given.version or (int(written[1]) if written else None)
     if version is None:
-        raise Failure("the text has no line # _version=N: add --version N, the version it was made from, or --force to replace any version")
+        lack = "the text has no line # _version=N, which `raw get` writes"
+        raise Failure(f"{lack}: add --version N, the version it was made from, or --force to replace any version")
     query, headers = session.write_options()
     query |= {"version": version}
     answer = session.client.request("POST", RAW, query, content, TEXT, **headers)

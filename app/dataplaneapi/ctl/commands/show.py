@@ -20,6 +20,7 @@ def history_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--object", metavar="OBJECT", help="only changes of this object and the objects in it")
     parser.add_argument("--author", metavar="NAME", help="only changes by this user")
     parser.add_argument("--since", type=moment, metavar="TIME", help="as in 24h, 2d, yesterday, 2026-11-23T10:00:00Z")
+    parser.add_argument("--until", type=moment, metavar="TIME", help="only changes up to this time, written as for --since")
     parser.add_argument("--refused", action="store_true", help="show refused requests instead, with the reason")
     parser.add_argument("--limit", type=int, default=SHOWN, metavar="N", help=f"show at most this many entries (default {SHOWN})")
     parser.add_argument(
@@ -39,8 +40,8 @@ def run_history(session: Session) -> int:
             session.client.get(f"{SIDECAR}/history/{quote_name(given.id)}"), lambda entry: entry_text(entry, colours=session.colours)
         )
     else:
-        query = {name: getattr(given, name) for name in ("object", "author", "since", "limit")} | {"refused": given.refused or None}
-        rows = session.client.get(f"{SIDECAR}/history", query)
+        query = {name: getattr(given, name) for name in ("object", "author", "since", "until", "limit")}
+        rows = session.client.get(f"{SIDECAR}/history", query | {"refused": given.refused or None})
         if given.refused and session.format == "table":
             for row in rows:
                 reason = str(row.get("reason", "-")).partition("\n")[0]
@@ -89,6 +90,8 @@ def references_arguments(parser: argparse.ArgumentParser) -> None:
 def run_references(session: Session) -> int:
     references = session.client.get(f"{SIDECAR}/references", {"object": session.given.object})
     session.show(references, lambda found: "".join(f"{line}\n" for line in reference_lines(found)))
+    if session.format == "table" and not reference_lines(references):
+        session.note(f"nothing refers to {session.given.object}")
     return OK
 
 

@@ -65,14 +65,18 @@ async def delete(call: JsonCall) -> Response:
 
 async def store_upload(call: Call, upload: Upload, reload: Reload) -> Outcome:
     """Receive the body of a call and commit it as the content of the file."""
-    body: File = call.body
     try:
-        upload.admit(call.services.engine.context)
-        async for piece in body.pieces():
-            await upload.append(piece)
+        await _receive(call, upload)
         return await upload.commit(call.services.engine.context, reload)
     finally:
         upload.discard()
+
+
+async def _receive(call: Call, upload: Upload) -> None:
+    body: File = call.body
+    upload.admit(call.services.engine.context)
+    async for piece in body.pieces():
+        await upload.append(piece)
 
 
 def outcome_response(outcome: Outcome, done: int) -> Response:
@@ -95,8 +99,8 @@ def answer_outcome(outcome: Outcome, done: Response, scheduled: Response) -> Res
 
 
 async def check_upload(call: Call) -> None:
-    """Check that a new file of that name may be stored. The content determines whether the file needs a reload."""
-    store_of(call).upload_new(call.body.name, call.author).discard()
+    """Check that a new file of that name and content may be stored. The running HAProxy determines whether the file needs a reload."""
+    await _check_upload(call, store_of(call).upload_new(call.body.name, call.author))
 
 
 async def check_new(call: Call) -> bool:
@@ -106,8 +110,16 @@ async def check_new(call: Call) -> bool:
 
 
 async def check_replacement(call: Call) -> None:
-    """Check that the caller may change the file. The content determines whether the change needs a reload or further permissions."""
-    store_of(call).upload_existing(call.path.name, call.author).discard()
+    """Check that the caller may replace the file by that content. The commit decides whether that needs a reload or further permissions."""
+    await _check_upload(call, store_of(call).upload_existing(call.path.name, call.author))
+
+
+async def _check_upload(call: Call, upload: Upload) -> None:
+    try:
+        await _receive(call, upload)
+        await upload.operation()
+    finally:
+        upload.discard()
 
 
 async def check_deletion(call: Call) -> None:

@@ -189,8 +189,8 @@ def _plan_section(editor: Editor, document: Document, rules: Rules, section: Sec
         return SectionChange(resource, name, None, None)
     if present is not None and declared is None and resource.kind != "singleton" and rules.is_pruned(names[SELF]):
         conflicts = [conflict for part, members in present.items() for conflict in rules.deletion_conflicts(names[part], members)]
-        if rules.may_delete(conflicts):
-            return SectionChange(resource, name, present, None)
+        # A section in conflict stays as it is, with all its parts.
+        return SectionChange(resource, name, present, None if rules.may_delete(conflicts) else present)
     new: Parts = {}
     for part, object_ in names.items():
         part_present, part_declared = (present or {}).get(part), (declared or {}).get(part)

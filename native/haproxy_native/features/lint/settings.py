@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from haproxy_native.editing.editor import standard_editor
 from haproxy_native.features.lint.finding import Violation
 from haproxy_native.features.lint.view import Scope, Statement, View, words
 
@@ -234,3 +235,15 @@ def word_deprecated(view: View) -> Iterator[Violation]:
             row = next((row for row in of[statement.words[0]] if statement.begins(row[0])), None)
             if row and statement.is_certain and not (scope.kind == words()["global"]["section"] and row[1].startswith(row[0])):
                 yield Violation(statement, f"{row[0]} is no word of HAProxy from version {row[2]} on; {row[1]} replaces it")
+
+
+def value_not_shown(view: View) -> Iterator[Violation]:
+    editor = standard_editor()
+    for scope in view.scopes:
+        resource = editor.resources.by_section.get(scope.kind)
+        named = {statement.number: statement for statement in scope.statements if statement.is_certain and not statement.is_known}
+        if resource is None or not named:
+            continue
+        for number, text in editor.unreadable(view.document.sections[scope.place], resource):
+            if number in named and "$" in text:
+                yield Violation(named[number], "the API does not show a value of this line, because it is a variable")

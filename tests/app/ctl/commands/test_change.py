@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tests.acceptance.quick import Quick
 from tests.app.authority import Authority
-from tests.app.ctl.calls import Ctl
-from tests.haproxy.process import free_port
+from tests.app.ctl.calls import Ctl, config
+from tests.haproxy.process import HAProxy, free_port
 
 HISTORY = "/v3/sidecar/history"
 
@@ -174,6 +174,17 @@ def test_the_whole_text(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
     assert "weight 12" not in sidecar.text()
     assert "add --version N" in ctl.refusal(2, "raw", "put", "-", text="backend x\n")
     assert ctl("raw", "put", "-", "--dry-run", text="backend x\n  nonsense\n").returncode == 1
+
+
+def test_the_whole_text_that_the_server_has_not_written_yet(tmp_path: Path) -> None:
+    with HAProxy(tmp_path, config()) as haproxy, Quick(haproxy) as sidecar:
+        ctl, bare = Ctl(sidecar.port, tmp_path), sidecar.text()
+        got = ctl.output("raw", "get")
+        assert "# _version" not in bare and got == f"# _version=1\n{bare}"
+        assert "_version" not in ctl.output("raw", "put", "-", "--dry-run", text=got)
+        ctl.output("raw", "put", "-", text=got.replace("weight 10", "weight 12"))
+        assert sidecar.line("server web1 127.0.0.1:1 weight 12") and sidecar.text().count("# _version=2\n") == 1
+        assert "version mismatch" in ctl.refusal(3, "raw", "put", "-", text=got)
 
 
 def test_a_reload_and_what_differs(ctl: Ctl, sidecar: Quick) -> None:

@@ -20,3 +20,9 @@ def test_what_names_a_backend_and_another_name(ctl: Ctl, sidecar: Quick) -> None
     ctl.output("rename", "backend/shop", "store", "--wait")
     assert sidecar.line("backend store") and not sidecar.line("backend shop")
     assert "404" in ctl.refusal(1, "references", "backend/shop")
+
+
+def test_what_nothing_names(ctl: Ctl) -> None:
+    answer = ctl("references", "backend/shop/server/web1")
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "nothing refers to backend/shop/server/web1\n")
+    assert ctl("references", "backend/shop/server/web1", "-o", "json").stderr == ""

@@ -16,6 +16,8 @@ def test_the_history_and_one_entry_of_it(ctl: Ctl, sidecar: Quick) -> None:
     assert "+    server web1 127.0.0.1:1 weight 33\n" in entry and "member=weight old=10 new=33" in entry
     assert "weight 33" in ctl.output("history", number, "--diff", str(int(number) - 1))
     assert "404" in ctl.refusal(1, "history", "99999")
+    assert ctl.output("history", "--until", "2020-01-01T00:00:00Z") == ""
+    assert ctl.output("history", "--since", "1h", "--until", "0s", "--object", "backend/shop", "--limit", "1").splitlines() == lines
 
 
 def test_workers_overrides_and_whoami(ctl: Ctl, sidecar: Quick) -> None:

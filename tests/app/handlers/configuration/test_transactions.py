@@ -48,6 +48,7 @@ def test_a_failed_forced_reload_is_400(tmp_path: Path) -> None:
         add(client, id_, "be1")
         done = client.put(f"{TRANSACTIONS}/{id_}?force_reload=true")
         assert (done.status, done.message[:40]) == (400, "Reload failed: executing false failed: e")
+        assert client.get(f"/v3/services/haproxy/reloads/{done.json['reload_id']}").json["status"] == "failed"
 
 
 def test_of_two_the_second_is_outdated(client: Client) -> None:

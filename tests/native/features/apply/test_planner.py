@@ -171,13 +171,16 @@ def test_what_nobody_declared_keeps_its_section(site: Site) -> None:
         ("b 127.0.0.1:2", "b 127.0.0.1:2 weight 9", SHOP.replace(B, ""), ("backend/shop/server/b", "weight", 9)),
         ("weight 5", "weight 6", SHOP.replace("    server a 127.0.0.1:1 weight 5\n", ""), ("backend/shop/server/a", "weight", 6)),
         ("    balance roundrobin\n", "    balance roundrobin\n    retries 4\n", "", ("backend/shop", "retries", 4)),
+        ("weight 5", "weight 6", "", ("backend/shop/server/a", "weight", 6)),
         ("deny if { path /a }", "deny if { path /b }", "", None),
     ],
-    ids=["set", "changed", "set in a section", "a list in a section"],
+    ids=["set", "changed", "set in a section", "changed in a section", "a list in a section"],
 )
 def test_what_others_have_set_keeps_its_object(site: Site, old: str, new: str, left: str, expected: tuple[str, str, Any] | None) -> None:
     site.edit(old, new)
-    (conflict,) = site.apply("a", left).conflicts
+    found = site.apply("a", left)
+    (conflict,) = found.conflicts
+    assert found.effects == ()
     assert expected is None or (conflict.object, conflict.member, conflict.theirs) == expected
     assert (conflict.owners, conflict.mine) == (["outside"], None)
     assert expected is None or not site.apply("a", left, unowned=[expected[1]]).conflicts
