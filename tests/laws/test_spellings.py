@@ -238,6 +238,8 @@ def has(reading: LineReading, part: MatchedWords, member: str) -> bool:
             "http-check expect hdr name X comment c",
         ),
         ("server", "server s '192.0.2.1:80' \"weight\" '10' check", {"weight": 20}, "server s '192.0.2.1:80' \"weight\" 20 check"),
+        ("user", "user alice", {"groups": "admins"}, "user alice groups admins"),
+        ("user", "user alice  groups admins", {"groups": None}, "user alice"),
         (
             "filter",
             "filter bwlim-in x min-size 3 key src table t limit 1k",
@@ -252,3 +254,11 @@ def test_reduced(schema: str, line: str, members: dict[str, Any], edited: str) -
     lines.stays(shape, old)
     values = {name: value for name, value in {**found, **members}.items() if value is not None}
     assert shape.onto(old, values).text == f"{edited}\n"
+
+
+def test_a_value_that_a_line_has_is_still_required() -> None:
+    shape = grammar().line("user")
+    with pytest.raises(NativeError, match="secure_password in body is required"):
+        shape.onto(Line("user alice password x\n"), {"username": "alice"})
+    with pytest.raises(NativeError, match="secure_password in body is required"):
+        shape.new({"username": "alice"})

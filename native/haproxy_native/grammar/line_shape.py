@@ -5,7 +5,7 @@ comment as metadata, and keeps it until other metadata replaces it.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -310,12 +310,14 @@ class LineShape:
                 stale |= same
         return {name: value for name, value in values.items() if name not in stale} if stale else values
 
-    def choose(self, values: Values, present: Alternative | None = None) -> Alternative:
-        """Return the alternative that expresses the most values. Among equals, prefer `present`, the alternative of the existing line.
+    def choose(self, values: Values, existing: LineReading | None = None) -> Alternative:
+        """Return the alternative that expresses the most values. Among equals, prefer that of the existing line.
 
-        Raises BadValue if no alternative can express the values, or if required values are missing.
+        Raises BadValue if no alternative can express the values, or if required values are missing. A value that the existing line lacks
+        may be missing: HAProxy accepts `user alice`, without a password.
         """
-        self._check_required(values)
+        present = existing.alternative if existing else None
+        self._check_required(values, existing.values.keys() if existing else self.needed)
         fitting = [alternative for alternative in self.alternatives if all(values.get(k) == v for k, v in alternative.fixed.items())]
         if not fitting:
             raise self._no_alternative(values)
@@ -337,9 +339,9 @@ class LineShape:
                 raise BadValue(f"{left} set without {lacking}", place=Place(member=lacking))
         return chosen
 
-    def _check_required(self, values: Values) -> None:
-        """Raise BadValue if a member that every line requires is missing, or if only some members of a group in `together` are sent."""
-        for member in self.needed:
+    def _check_required(self, values: Values, required: Collection[str]) -> None:
+        """Raise BadValue if a needed member is missing that is in `required`, or if only some members of a group in `together` are sent."""
+        for member in (name for name in self.needed if name in required):
             # A variable in an address may contain the member, such as a port: only HAProxy knows the value of the variable.
             addresses = [str(values.get(node.members[0], "")) for node in self.addresses if member in node.members]
             if member not in values and not any(map(has_variable, addresses)):
@@ -407,7 +409,7 @@ class LineShape:
         if self.aliases and reading is not None:
             values = self.without_stale_aliases(values, self.to_object(dict(reading.values), line))
         flat = self.flatten_body(values)
-        alternative = self.choose(flat, reading.alternative if reading else None)
+        alternative = self.choose(flat, reading)
         requested = self.written(alternative, flat, reading)
         written = self._without_implied(line, reading, requested)
         old = line.split
