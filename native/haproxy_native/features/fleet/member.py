@@ -57,6 +57,18 @@ class StoreState:
     since: float = 0.0
 
 
+@dataclass(frozen=True)
+class StoredDrift:
+    """What the store has about how this node differs from its group: the key of a release, and the digest of the bundle of the node."""
+
+    release: tuple[int, str]
+    bundle: str
+
+
+# The store has no difference.
+NO_DRIFT = StoredDrift((0, ""), "")
+
+
 class FleetMember(Observer):
     """The node `name` of a group. While the context is active, the node takes part, and refuses changes that it cannot release.
 
@@ -72,8 +84,8 @@ class FleetMember(Observer):
         self._is_name_used = False
         # The report that the store has; None if that is unknown.
         self._sent: dict[str, Any] | None = None
-        # The release and the bundle whose difference is in the store; None if there is no difference, () if that is unknown.
-        self._drift: tuple[Any, ...] | None = ()
+        # The difference that the store has; None if that is unknown.
+        self._drift: StoredDrift | None = None
         # As of the last turn: the head in the store, the number of nodes that reported each phase, present or not, and the digest of this
         # node's bundle.
         self._head: Head | None = None
@@ -213,7 +225,7 @@ class FleetMember(Observer):
         self.phases = Counter(each["phase"] for each in reports.values())
         if reports.get(self.name) != self._sent:
             # The store was restored or wiped.
-            self._sent, self._drift = None, ()
+            self._sent = self._drift = None
         if head and head.state != DONE and not machine.hold_reason(head, node.state):
             await self._advance_release(head, version, reports)
         if head:
@@ -221,10 +233,11 @@ class FleetMember(Observer):
 
     async def _store_drift(self, head: Head, own: Bundle) -> None:
         """Store how the bundle of this node differs from the release; delete the stored difference if a release has the bundle."""
-        drift = None if any(each.bundle == own.digest for each in head.chain) else (head.release.key, own.digest)
+        is_released = any(each.bundle == own.digest for each in head.chain)
+        drift = NO_DRIFT if is_released else StoredDrift(head.release.key, own.digest)
         if drift == self._drift:
             return
-        if drift:
+        if drift != NO_DRIFT:
             found = await compare_own(self.group, head.release, own, self.node.bundles.kinds, self.name)
             await self.group.write_drift(self.name, own.digest, asdict(found))
         else:
