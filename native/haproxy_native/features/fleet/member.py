@@ -19,6 +19,7 @@ election, and a node that dies or acts on an old head does no harm.
 import asyncio
 import logging
 import os
+import random
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
@@ -43,8 +44,10 @@ from haproxy_native.features.fleet.store import Presence, StoreAway
 log = logging.getLogger(__name__)
 # The longest time between two reads of the head, in seconds: in general, and while a release is rolling.
 READ_SECONDS, ROLLING_SECONDS = 15.0, 1.0
-# The time between two renewals of the presence, and before the listener subscribes again.
+# The time between two renewals of the presence.
 RENEW_SECONDS = 5.0
+# The time before another try while the store does not answer, on average, so that a node catches up soon after the store answers again.
+RETRY_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -181,20 +184,24 @@ class FleetMember(Observer):
             with suppress(Unusable):
                 async for _ in self.group.changes():
                     self.wake()
-            await asyncio.sleep(RENEW_SECONDS)
+            await asyncio.sleep(_retry_seconds())
 
     async def _keep_present(self) -> None:
         """Renew the presence of this node until cancelled. Only one process may be present with the name of the node."""
         while True:
+            pause = RENEW_SECONDS
             try:
                 if self._presence is None or not await self._presence.renew():
                     self._presence = await self.group.enter(self.name, self._boot)
                     self._is_name_used = self._presence is None
                     self.wake()
+                elif self.store_state.error:
+                    # The store answers again.
+                    self.wake()
             except Unusable as error:
+                pause = _retry_seconds()
                 self._set_store_state(str(error))
-                self.wake()
-            await asyncio.sleep(RENEW_SECONDS)
+            await asyncio.sleep(pause)
 
     # -- one turn
 
@@ -254,3 +261,8 @@ class FleetMember(Observer):
             with suppress(FleetConflict):
                 await self.group.swap(next_head, version, head)
             self.wake()
+
+
+def _retry_seconds() -> float:
+    """Return the time before another try. It is random, so that the nodes do not call the store all at once."""
+    return RETRY_SECONDS * random.uniform(0.5, 1.5)
