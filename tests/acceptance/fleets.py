@@ -1,8 +1,9 @@
-"""Run a fleet: three servers, each with a real HAProxy, and a real etcd."""
+"""Run a fleet: three servers or more, each with a real HAProxy, and a real etcd."""
 
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -93,6 +94,9 @@ class Node(Quick):
         release = self.fleet().get("release", {})
         return bool(release.get("number") == number and release["state"] == "done")
 
+    def has_release(self, number: int, weight: str) -> bool:
+        return self.is_done(number) and self.weight() == weight and self.phase() == "good"
+
     def file_state(self) -> tuple[int, int]:
         """Return values that change with each write of the configuration."""
         state = self.haproxy.file.stat()
@@ -103,7 +107,10 @@ class Node(Quick):
 
 
 class Fleet:
-    """A fleet. `settings` are further settings of all nodes. `binaries` has the HAProxy of nodes that use another one than the newest."""
+    """A fleet. `settings` are further settings of all nodes. `binaries` has the HAProxy of nodes that use another one than the newest.
+
+    `names` are the nodes.
+    """
 
     def __init__(
         self,
@@ -113,9 +120,10 @@ class Fleet:
         *,
         etcd: Sequence[str] = (),
         binaries: Mapping[str, str] | None = None,
+        names: Sequence[str] = NAMES,
     ) -> None:
         self._directory, self.etcd, self._config = directory, EtcdMember(directory, *etcd), config
-        self._binaries = binaries or {}
+        self._binaries, self._names = binaries or {}, names
         (key := directory / "fleet.key").write_text(new_secret())
         key.chmod(0o600)
         self.settings = {"endpoints": [self.etcd.url], "keys": [str(key)], **(settings or {})}
@@ -123,12 +131,12 @@ class Fleet:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             stack.enter_context(self.etcd)
-            self.nodes = [self._node(stack, name) for name in NAMES]
+            self.nodes = [self._node(stack, name) for name in self._names]
             lb1, *others = self.nodes
             assert lb1.post(f"{FLEET}/init").status_code == 201, lb1.get(FLEET).text
             for node in others:
                 assert (joined := node.adopt("store")).status_code == 200, joined.text
-            until(lambda: sorted(node["phase"] for node in lb1.fleet()["nodes"]) == ["good"] * 3, lb1.get(FLEET).text)
+            until(lambda: sorted(node["phase"] for node in lb1.fleet()["nodes"]) == ["good"] * len(self.nodes), lb1.get(FLEET).text)
             self._stack = stack.pop_all()
         return self
 
@@ -148,7 +156,7 @@ class Fleet:
     def all(self, number: int, weight: str) -> None:
         """Wait until all nodes have release `number`, in which the server `a` has this weight."""
         for node in self.nodes:
-            until(lambda node=node: node.is_done(number) and node.weight() == weight and node.phase() == "good", str(node.fleet()))
+            until(partial(node.has_release, number, weight), str(node.fleet()))
 
 
 def number(node: Node) -> int:

@@ -272,7 +272,8 @@ def test_a_person_holds_a_node_and_has_it_follow_again(shared: Fleet, tmp_path: 
     assert "lb2 is held: held by admin: on trial" in ctl.output("fleet", "hold", "lb2", "-m", "on trial")
     until(lambda: {node["name"]: node.get("reason") for node in lb1.fleet()["nodes"]}["lb2"] == "held by admin: on trial")
     assert lb2.get(f"{FLEET}/health").status_code == 503
-    assert lb2.release().status_code == lb2.put_server("a", {"weight": 46}).status_code == 409
+    for refused in (lb2.release(), lb2.put_server("a", {"weight": 46})):
+        assert refused.status_code == 409 and "this node is held by admin: on trial; have it follow again" in refused.json()["message"]
     lb1.set_weight(47)
     made = lb1.release()
     assert made.status_code == 202 and made.json()["stages"] == [["lb3"]] and made.json()["left_out"] == ["lb2"]
@@ -315,6 +316,15 @@ def test_a_release_copies_the_policy_of_the_group(shared: Fleet, tmp_path: Path)
     shared.all(first + 2, weight)
     # A release that is rolled back keeps the policy.
     assert lb2.get(path).json() == {"stages": ["100%"], "bake": "0s", "deadline": "600s"}
+    ctl.output("fleet", "policy", "guard=ready")
+    lb1.set_weight(49)
+    made = lb1.release(guard={}, dry_run=True)
+    assert made.status_code == 202 and "guard" not in made.json()
+    until(lambda: number(lb1) == first + 4)
+    lb3.set_weight(49)
+    assert ctl("fleet", "release", "--dry-run", "--guard", "", "--wait").returncode == 0
+    for node in (lb1, lb3):
+        assert node.adopt("store").status_code == 200
     assert lb2.put(path, {}).json() == built_in
 
 

@@ -1,22 +1,28 @@
-"""Run the `ctl follow` of docs/etcd.md with a real etcd with client certificates, a real HAProxy and the server."""
+"""Run the `ctl follow` of docs/etcd.md with a real etcd with client certificates, a real HAProxy and the server, and in a fleet."""
 
+import base64
 import json
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from demo.children import start, stop
+from tests.acceptance.fleets import CONFIG, FLEET, Fleet
 from tests.acceptance.quick import Quick
 from tests.app.authority import Authority
 from tests.haproxy.binaries import path_with_curl, program
 from tests.haproxy.process import SMALL, HAProxy, free_port
 from tests.haproxy.sidecar import COMMAND, USER, Sidecar
+from tests.rules.sources import CHECKOUT
 from tests.until import until
 
 KEY = "/haproxy/edge/haproxy.cfg"
+# The key of the producer in the section about fleets.
+PRODUCED = "/service-router/haproxy-config"
 MORE = "backend more\n  server b 127.0.0.1:2 weight {weight}\n"
 
 
@@ -166,3 +172,44 @@ def test_a_whole_configuration(etcd: Etcd, sidecar: Sidecar, tmp_path: Path) -> 
     until(lambda: "weight 7" in sidecar.get("raw").text)
     until(lambda: whole.outcome().get("outcome") == "applied")
     whole.stop()
+
+
+def test_each_put_is_a_staged_release_of_a_fleet(tmp_path: Path) -> None:
+    """Run the commands of the section "In a fleet" on one node. A put that another node refuses is rolled back on all nodes."""
+    section = (CHECKOUT / "docs/etcd.md").read_text().partition("## In a fleet")[2]
+    commands = section.partition("```sh\n")[2].partition("```")[0].splitlines()
+    assert len(commands) == 2 and f"etcd:{PRODUCED} " in commands[0]
+    with Fleet(tmp_path) as fleet, ExitStack() as stack:
+        lb1, lb2, lb3 = fleet.nodes
+        assert lb1.put(f"{FLEET}/policy", {"bake": "0s"}).status_code == 200
+        environment = [f"PATH={COMMAND.parent}:{os.environ['PATH']}", f"ETCDCTL_ENDPOINTS={fleet.etcd.url}"]
+        environment += [f"DATAPLANECTL_{name}={value}" for name, value in zip(("USER", "PASSWORD"), USER, strict=True)]
+        environment.append(f"DATAPLANECTL_URL=http://127.0.0.1:{lb1.port}")
+        for number, command in enumerate(commands):
+            stack.callback(stop, start(["env", *environment, "bash", "-c", command], tmp_path / f"command{number}.log"))
+
+        def put(text: str) -> None:
+            fleet.etcd.ask("kv/put", key=base64.b64encode(PRODUCED.encode()).decode(), value=base64.b64encode(text.encode()).decode())
+
+        def outcome() -> str:
+            found = fleet.etcd.ask("kv/range", key=base64.b64encode(f"{PRODUCED}.status".encode()).decode()).get("kvs")
+            return str(json.loads(base64.b64decode(found[0]["value"]))["outcome"]) if found else ""
+
+        def log() -> str:
+            return "".join(file.read_text() for file in sorted(tmp_path.glob("command?.log")))
+
+        put(CONFIG.replace("weight 10", "weight 21"))
+        fleet.all(2, "21")
+        release = lb3.fleet()["release"]
+        assert (release["message"], release["stages"], release["guard"]["errors"]) == ("from etcd", [["lb2"], ["lb3"]], 2), log()
+        put(CONFIG.replace("server a", "serwer a"))
+        until(lambda: outcome() == "refused")
+        assert lb1.is_done(2)
+        lb2.set_weight(22)
+        until(lambda: lb2.phase() == "drifted")
+        put(CONFIG.replace("weight 10", "weight 23"))
+        until(lambda: lb1.is_done(4) and lb1.weight() == "21")
+        assert lb1.fleet()["release"]["reason"] == "lb2: it was edited by hand" and outcome() == "applied"
+        assert lb2.adopt("store").status_code == 200
+        put(CONFIG.replace("weight 10", "weight 24"))
+        fleet.all(5, "24")

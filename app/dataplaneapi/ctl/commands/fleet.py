@@ -64,7 +64,8 @@ def fleet_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stages", metavar="STAGES", help="how many nodes have the release after each stage, as in 1,25%%,100%% (default: policy)"
     )
-    parser.add_argument("--guard", type=guard, metavar="GUARD", help="guard of each node, as in errors=2,ready,min_requests=50")
+    text = "guard of each node, as in errors=2,ready,min_requests=50, or '' for none (default: policy)"
+    parser.add_argument("--guard", type=lambda text: guard(text) if text else {}, metavar="GUARD", help=text)
     parser.add_argument("--bake", metavar="TIME", help="watch each node this long (default: policy)")
     parser.add_argument("--deadline", metavar="TIME", help="roll the release back if a stage lasts longer, beyond --bake (default: policy)")
     parser.add_argument("--force", action="store_true", help="overwrite edits by hand")

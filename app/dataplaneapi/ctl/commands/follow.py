@@ -1,8 +1,8 @@
 """`ctl follow`: apply each new state of a source, and write the outcome to a status file or key next to it.
 
 A source is a file, a directory or a key of etcd. A state is sent until the server accepts or refuses it. Failures that do not depend on the
-state (server unreachable, conflict, 5xx) are retried with growing pauses, until the source has another state. While the source is missing,
-nothing is applied and nothing is deleted.
+state (server unreachable, conflict, 5xx) are retried with growing pauses, until the source has another state. While the source is missing
+or empty, nothing is applied and nothing is deleted.
 """
 
 import argparse
@@ -75,7 +75,10 @@ class WatchedFiles:
         self._seen: tuple[tuple[str, int, int, int], ...] = ()
 
     def read(self) -> DeclaredState | None:
-        """Block until the files have been unchanged for STILL_SECONDS, and return their state; None if there is no file. Raises Failure."""
+        """Block until the files have been unchanged for STILL_SECONDS, and return their state; None if they are missing or empty.
+
+        Raises Failure.
+        """
         self._seen = self._stamps()
         if not self._seen:
             return None
@@ -86,7 +89,7 @@ class WatchedFiles:
                 break
             self._seen = stamps
         body, kind = read_declarations([self.path])
-        return DeclaredState(body, kind, hashlib.sha256(body).hexdigest())
+        return DeclaredState(body, kind, hashlib.sha256(body).hexdigest()) if body.strip() else None
 
     def wait(self, seconds: float) -> None:
         """Block until the files differ from those that `read` returned, at most so many seconds."""
@@ -160,6 +163,8 @@ class Follower:
         self._session, self._source = session, watched
         # The mark of the last state that was applied or refused, the mark of the last state that was sent, and how often it was sent.
         self._done, self._trying, self._tries = "", "", 0
+        # Whether the source was missing or empty when it was read last.
+        self._is_missing = False
         self._reported: dict[str, Any] | None = None
 
     def step(self) -> tuple[bool, bool]:
@@ -169,9 +174,11 @@ class Follower:
         except Failure as failure:
             self._pause(f"{failure}")
             return False, False
+        if state is None and not self._is_missing:
+            self._session.note(f"{self._session.given.source} is missing or empty; nothing is applied until it has content")
+        self._is_missing = state is None
         if state is None or state.mark == self._done:
-            if not self._session.given.once:
-                self._source.wait(LONGEST_PAUSE)
+            self._source.wait(LONGEST_PAUSE)
             return state is not None, self._reported is not None and self._reported["outcome"] == "applied"
         self._tries = self._tries + 1 if state.mark == self._trying else 1
         self._trying = state.mark

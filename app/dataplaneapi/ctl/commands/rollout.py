@@ -29,6 +29,7 @@ PAUSE = 1.0
 COUNTED = 10.0
 # The default of `min_requests` in a guard, as on the server.
 MIN_REQUESTS = 50
+NO_REQUESTS = "new sections may get no requests: then press Ctrl-C, which rolls back all servers, and run this again with --guard ready"
 UNTOUCHED, UNCHANGED, WAITING, CONFIRMED, ROLLED_BACK, UNKNOWN = "untouched", "unchanged", "pending", "confirmed", "rolled back", "unknown"
 
 
@@ -235,11 +236,11 @@ class Rollout:
         return refused
 
     def _watch(self, server: RolloutServer) -> None:
-        """Block until the bake time is over and the guard finds a server good.
+        """Block until the bake time is over and the guard finds a server good. Report once if the guard has no verdict by then.
 
         Raises Failure if the change of this server or of an earlier server is rolled back, or if the guard reaches no verdict in time.
         """
-        began = time.monotonic()
+        began, is_reported = time.monotonic(), False
         with Progress() as progress:
             while server.outcome == WAITING:
                 for each in self._waiting():
@@ -247,13 +248,20 @@ class Rollout:
                         each.poll()
                         if each is not server and each.seconds_left < each.seconds / 2:
                             each.extend()
-                verdict = server.confirmation.get("verdict", {"result": "good", "reasons": []})
-                spent, why = time.monotonic() - began, "; ".join(verdict["reasons"])
-                if spent >= self._given.bake and (verdict["result"] == "good" or server.is_idle):
+                # The server has no verdict before it has read its statistics for the first time.
+                verdict = server.confirmation.get("verdict")
+                result = verdict["result"] if verdict else "inconclusive" if self._given.guard else "good"
+                spent, why = time.monotonic() - began, "; ".join(verdict["reasons"]) if verdict else ""
+                if spent >= self._given.bake and (result == "good" or (server.is_idle and verdict)):
                     return
-                if verdict["result"] == "inconclusive" and server.seconds_left <= 2 * PAUSE:
+                if result == "inconclusive" and server.seconds_left <= 2 * PAUSE:
                     raise Failure(f"{server.name}: the guard has no verdict yet: {why}", PENDING)
-                progress.show(f"{server.name}: {verdict['result']} {why}, {spent:.0f} s")
+                if spent >= self._given.bake and verdict and result == "inconclusive" and not is_reported:
+                    is_reported = True
+                    self._session.note(f"{server.name}: the guard has no verdict yet: {why}; waiting at most {server.seconds_left:.0f} s")
+                    if "errors" in self._given.guard:
+                        self._session.note(NO_REQUESTS)
+                progress.show(f"{server.name}: {result} {why}, {spent:.0f} s")
                 time.sleep(PAUSE)
 
     def _roll_back(self) -> None:

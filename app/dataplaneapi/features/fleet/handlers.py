@@ -1,7 +1,6 @@
 """The operations on the fleet."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -115,7 +114,7 @@ async def adopt(call: JsonCall) -> Response:
 async def create(call: JsonCall) -> Response:
     call.exchange.answer_within(ANSWER_SECONDS)
     body = call.body
-    policy = _read_policy(body, await _requests(call).policy())
+    policy = _read_policy(call, await _requests(call).policy())
     given = {name: body[name] for name in ("message", "force", "dry_run") if name in body}
     proposal = Proposal(policy, **given, former=body.get("release", 0))
     head, left_out = await _requests(call).propose(proposal, call.author)
@@ -127,13 +126,14 @@ async def read_policy(call: ReadCall) -> Response:
 
 
 async def replace_policy(call: JsonCall) -> Response:
-    policy = _read_policy(call.body, Policy())
+    policy = _read_policy(call, Policy())
     await _requests(call).replace_policy(policy)
     return json_response(200, _policy_as_dict(policy))
 
 
-def _read_policy(body: Mapping[str, Any], defaults: Policy) -> Policy:
-    """Return the policy in a body, with the defaults for missing members. Raises ApiError."""
+def _read_policy(call: JsonCall, defaults: Policy) -> Policy:
+    """Return the policy in the body of a call, with the defaults for missing members. Raises ApiError."""
+    body, sent = call.body, call.sent
     given: dict[str, Any] = {name: duration(name, body[name]) for name in ("bake", "deadline") if name in body}
     member = "stages"
     try:
@@ -142,7 +142,8 @@ def _read_policy(body: Mapping[str, Any], defaults: Policy) -> Policy:
             given["stages"] = body["stages"]
         member = "guard"
         if "guard" in body:
-            given["guard"] = asdict(read_guard(json.dumps(body["guard"])))
+            # An empty guard means none. A guard with misspelt members is empty in `body` only.
+            given["guard"] = asdict(read_guard(json.dumps(body["guard"]))) if sent["guard"] else None
     except ValueError as error:
         raise ApiError(422, f"{member} in body: {error}") from None
     policy = replace(defaults, **given)

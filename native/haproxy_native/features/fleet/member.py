@@ -19,6 +19,7 @@ election, and a node that dies or acts on an old head does no harm.
 import asyncio
 import logging
 import os
+import random
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
@@ -43,8 +44,10 @@ from haproxy_native.features.fleet.store import Presence, StoreAway
 log = logging.getLogger(__name__)
 # The longest time between two reads of the head, in seconds: in general, and while a release is rolling.
 READ_SECONDS, ROLLING_SECONDS = 15.0, 1.0
-# The time between two renewals of the presence, and before the listener subscribes again.
+# The time between two renewals of the presence.
 RENEW_SECONDS = 5.0
+# The time before another try while the store does not answer, on average, so that a node catches up soon after the store answers again.
+RETRY_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,18 @@ class StoreState:
     error: str = ""
     # When the store began or ceased to answer, as Unix time.
     since: float = 0.0
+
+
+@dataclass(frozen=True)
+class StoredDrift:
+    """What the store has about how this node differs from its group: the key of a release, and the digest of the bundle of the node."""
+
+    release: tuple[int, str]
+    bundle: str
+
+
+# The store has no difference.
+NO_DRIFT = StoredDrift((0, ""), "")
 
 
 class FleetMember(Observer):
@@ -72,8 +87,8 @@ class FleetMember(Observer):
         self._is_name_used = False
         # The report that the store has; None if that is unknown.
         self._sent: dict[str, Any] | None = None
-        # The release and the bundle whose difference is in the store; None if there is no difference, () if that is unknown.
-        self._drift: tuple[Any, ...] | None = ()
+        # The difference that the store has; None if that is unknown.
+        self._drift: StoredDrift | None = None
         # As of the last turn: the head in the store, the number of nodes that reported each phase, present or not, and the digest of this
         # node's bundle.
         self._head: Head | None = None
@@ -169,20 +184,24 @@ class FleetMember(Observer):
             with suppress(Unusable):
                 async for _ in self.group.changes():
                     self.wake()
-            await asyncio.sleep(RENEW_SECONDS)
+            await asyncio.sleep(_retry_seconds())
 
     async def _keep_present(self) -> None:
         """Renew the presence of this node until cancelled. Only one process may be present with the name of the node."""
         while True:
+            pause = RENEW_SECONDS
             try:
                 if self._presence is None or not await self._presence.renew():
                     self._presence = await self.group.enter(self.name, self._boot)
                     self._is_name_used = self._presence is None
                     self.wake()
+                elif self.store_state.error:
+                    # The store answers again.
+                    self.wake()
             except Unusable as error:
+                pause = _retry_seconds()
                 self._set_store_state(str(error))
-                self.wake()
-            await asyncio.sleep(RENEW_SECONDS)
+            await asyncio.sleep(pause)
 
     # -- one turn
 
@@ -213,7 +232,7 @@ class FleetMember(Observer):
         self.phases = Counter(each["phase"] for each in reports.values())
         if reports.get(self.name) != self._sent:
             # The store was restored or wiped.
-            self._sent, self._drift = None, ()
+            self._sent = self._drift = None
         if head and head.state != DONE and not machine.hold_reason(head, node.state):
             await self._advance_release(head, version, reports)
         if head:
@@ -221,10 +240,11 @@ class FleetMember(Observer):
 
     async def _store_drift(self, head: Head, own: Bundle) -> None:
         """Store how the bundle of this node differs from the release; delete the stored difference if a release has the bundle."""
-        drift = None if any(each.bundle == own.digest for each in head.chain) else (head.release.key, own.digest)
+        is_released = any(each.bundle == own.digest for each in head.chain)
+        drift = NO_DRIFT if is_released else StoredDrift(head.release.key, own.digest)
         if drift == self._drift:
             return
-        if drift:
+        if drift != NO_DRIFT:
             found = await compare_own(self.group, head.release, own, self.node.bundles.kinds, self.name)
             await self.group.write_drift(self.name, own.digest, asdict(found))
         else:
@@ -241,3 +261,8 @@ class FleetMember(Observer):
             with suppress(FleetConflict):
                 await self.group.swap(next_head, version, head)
             self.wake()
+
+
+def _retry_seconds() -> float:
+    """Return the time before another try. It is random, so that the nodes do not call the store all at once."""
+    return RETRY_SECONDS * random.uniform(0.5, 1.5)

@@ -44,7 +44,7 @@ from haproxy_native.features.confirmations.ledger import CONFIRMED, PENDING
 from haproxy_native.features.fleet import release as machine
 from haproxy_native.features.fleet.bundle import BundleReader
 from haproxy_native.features.fleet.group import FleetGroup
-from haproxy_native.features.fleet.release import BAD, BAKING, CHECKED, GOOD, REFUSED, WAITING, Head, NodeState
+from haproxy_native.features.fleet.release import BAD, BAKING, CHECKED, GOOD, REFUSED, WAITING, Head, NodeState, Release
 from haproxy_native.request_context import Author
 from haproxy_native.threads import run_in_thread
 
@@ -72,6 +72,8 @@ class FleetNode:
         self._bake_end: float | None = None
         # The last count of requests: the time by the monotonic clock, the name of the worker, and the number; None if it failed.
         self._counted: tuple[float, str, int] | None = None
+        # The bundle that was fetched last, until nothing more is to be done for its release.
+        self._fetched: tuple[Release, bytes] | None = None
         # Whether this node had too few requests for a verdict before it applied the release.
         self._is_idle = False
 
@@ -115,10 +117,14 @@ class FleetNode:
 
     async def act(self, head: Head, action: str) -> None:
         """Check or apply the release of a head. After a temporary error, the next turn tries again. Raises Unusable."""
-        if action == machine.NOTHING:
-            return
         release = head.release
-        data, cause = await self._group.fetch(release), f"{CAUSE}/{release.number}"
+        if action == machine.NOTHING:
+            if self.state.phase != CHECKED:
+                self._fetched = None
+            return
+        if self._fetched is None or self._fetched[0] != release:
+            self._fetched = release, await self._group.fetch(release)
+        data, cause = self._fetched[1], f"{CAUSE}/{release.number}"
         by = Author(release.author or "fleet", request_id=cause.replace("/", "-"), message=release.message, cause=cause, is_urgent=True)
         try:
             if release.files != self.bundles.kinds:

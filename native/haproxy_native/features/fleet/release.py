@@ -18,11 +18,13 @@ node got from the fleet. The rules of a node:
   chain does not include that release, the store was restored, wiped or manipulated. The node then holds: it changes nothing until the
   chain includes the release again, or a person adopts the text of the store or of the node.
 - *The phase.* A node does not retry a release that it has applied or refused.
-- *A person's hold* (`kept`). The node then holds as well, until a person has it follow again. If its stage in a release begins
-  nevertheless, since the release was proposed at the same moment, the stage ends at its deadline and the release is rolled back.
+- *A person's hold* (`kept`). The node then holds as well, until a person has it follow again.
 - *The text.* If the node's text is not `applied`, the text was edited by hand. The node then refuses a release if it is in a stage of the
   release, and otherwise becomes DRIFTED. `force` overwrites an edit, once. On the node that proposed a release, the edited text counts as
   `applied`.
+
+A release has no node in its stages that holds. If a node begins to hold afterwards, or in the same moment, the release is rolled back at
+once: the node would neither check nor apply it.
 
 The commit checks once more that the text is the one that `decide` has seen, so an edit in between is not overwritten.
 
@@ -324,8 +326,9 @@ def advance(head: Head, reports: Mapping[str, Report], waited: float, id_: str, 
         return None
     current = {name: report for name, report in reports.items() if (report.number, report.id) == head.release.key}
     for name in head.staged_nodes:
-        if name in current and current[name].phase in (REFUSED, BAD):
-            return revert(head, id_, f"{name}: {current[name].reason}", now)
+        # A node that holds reports the release that it has followed last.
+        if name in reports and (reports[name].phase == HELD or (name in current and current[name].phase in (REFUSED, BAD))):
+            return revert(head, id_, f"{name}: {reports[name].reason}", now)
     if head.state == PAUSED:
         return None
     awaited = head.stages[head.gate - 1] if head.gate else head.staged_nodes

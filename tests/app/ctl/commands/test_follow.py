@@ -75,6 +75,22 @@ def test_a_whole_configuration_counts_on(ctl: Ctl, sidecar: Quick, tmp_path: Pat
     assert "backend of_follow" in sidecar.text()
 
 
+def test_an_empty_file_is_reported_once_and_never_sent(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
+    """A file is empty for a moment if a program writes it in place. With `--once` the command waits for the content, too."""
+    file, log, before = tmp_path / "whole.cfg", tmp_path / "log", sidecar.text()
+    text = "".join(line for line in before.splitlines(keepends=True) if not line.startswith("#"))
+    file.write_text("\n")
+    environment = [f"{name}={value}" for name, value in ctl.environment.items()]
+    process = start(["env", *environment, str(COMMAND), "ctl", "follow", str(file), "--whole", "--once"], log)
+    until(lambda: log.exists() and f"{file} is missing or empty; nothing is applied until it has content" in log.read_text())
+    file.write_text("")
+    file.with_name("next").write_text(f"{text}\nbackend after_nothing from plain\n")
+    assert sidecar.text() == before and process.poll() is None
+    file.with_name("next").rename(file)
+    assert process.wait(60) == 0 and "backend after_nothing" in sidecar.text()
+    assert log.read_text().count("missing or empty") == 1 and outcome(file)["tries"] == 1
+
+
 def test_what_it_needs(ctl: Ctl) -> None:
     assert "--owner NAME is required" in ctl.refusal(2, "follow", "/x")
     assert "--owner NAME is required" in ctl.refusal(2, "follow", "/x", "--owner", "a", "--whole")

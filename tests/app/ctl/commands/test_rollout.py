@@ -7,16 +7,21 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from demo.children import start, stop
+from tests.acceptance.killer import wait_for_what_is_owed
 from tests.acceptance.quick import Quick
 from tests.app.authority import Authority
 from tests.app.ctl.calls import Ctl, config
+from tests.haproxy.forwarder import Forwarder
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import COMMAND, USER
+from tests.until import until
 
 SHOP = """\
 backends:
@@ -167,6 +172,29 @@ def test_a_guard_that_is_violated_rolls_back_all(ctl: Ctl, pair: dict[str, Quick
             pair["lb2"].haproxy.ask("set server new/one state ready")
 
 
+def test_a_guard_without_a_verdict_is_reported_while_the_command_waits(ctl: Ctl, pair: dict[str, Quick]) -> None:
+    """The server has traffic, and the new backend gets none of it."""
+    site = int(pair["lb2"].line("bind 127.0.0.1:").partition(":")[2].split()[0])
+    environment, log = [f"{name}={value}" for name, value in ctl.environment.items()], ctl.home / "rollout.log"
+    running = start(["env", *environment, str(COMMAND), "ctl", *words(ctl, "--guard", "errors=2,min_requests=1")], log)
+
+    def is_reported() -> bool:
+        with socket.create_connection(("127.0.0.1", site), 5) as client:
+            client.sendall(b"GET /own HTTP/1.0\r\n\r\n")
+            client.recv(4096)
+        return "--guard ready" in log.read_text()
+
+    try:
+        until(is_reported)
+        why = "lb2: the guard has no verdict yet: 0 requests since the change; the guard needs 1; waiting at most "
+        assert why in log.read_text() and "press Ctrl-C" in log.read_text()
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(60) == 130 and not waiting(pair) and have_it(pair) == []
+        assert log.read_text().count("no verdict") == 1
+    finally:
+        stop(running)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_end_while_one_is_watched(ctl: Ctl, pair: dict[str, Quick], number: signal.Signals) -> None:
     """It rolls back at once if the command can still say so, otherwise by itself."""
@@ -190,6 +218,66 @@ def test_an_end_while_one_is_watched(ctl: Ctl, pair: dict[str, Quick], number: s
     while waiting(pair):
         time.sleep(0.05)
     assert have_it(pair) == []
+
+
+@pytest.mark.parametrize("places", [["after confirm 1"], pytest.param([], marks=pytest.mark.soak)], ids=["one", "every"])
+def test_a_kill_at_a_request(pair: dict[str, Quick], tmp_path: Path, places: list[str]) -> None:
+    """Kill the command before or after a request. A server keeps its change only if it was confirmed; it rolls any other change back."""
+    with ExitStack() as stack:
+        forwarders = {name: stack.enter_context(Forwarder(server.port)) for name, server in pair.items()}
+        ctl = client_of(pair, tmp_path)
+        (other := tmp_path / "other").mkdir()
+        contexts = json.loads((tmp_path / "ctl.yaml").read_text())
+        for name, forwarder in forwarders.items():
+            contexts["contexts"][name]["url"] = forwarder.url
+        (tmp_path / "ctl.yaml").write_text(json.dumps(contexts))
+        run = KilledRollout(forwarders, ctl)
+        for place in places or run.places():
+            # Removes what is left of the rollout before.
+            client_of(pair, other)
+            confirmed = run.kill_at(place)
+            until(lambda: not waiting(pair))
+            assert have_it(pair) == sorted(confirmed), place
+            for server in pair.values():
+                wait_for_what_is_owed(server)
+
+
+class KilledRollout:
+    """Runs a rollout through forwarders, and kills it at a place, such as `after confirm 1`: the first confirmation is answered."""
+
+    def __init__(self, forwarders: dict[str, Forwarder], ctl: Ctl) -> None:
+        self._line = [str(COMMAND), "ctl", *words(ctl, "--confirm", "8s")]
+        self._environment, self._log, self._place = ctl.environment, ctl.home / "rollout.log", ""
+        self._seen: list[str] = []
+        self._confirmed: list[str] = []
+        for name, forwarder in forwarders.items():
+            forwarder.before = partial(self._notice, "before", name)
+            forwarder.after = partial(self._notice, "after", name)
+
+    def places(self) -> list[str]:
+        """Return the places of a rollout that is not killed."""
+        assert sorted(self.kill_at("")) == ["lb1", "lb2"]
+        return list(self._seen)
+
+    def kill_at(self, place: str) -> list[str]:
+        """Run the rollout, and return the servers that have got a confirmation."""
+        self._place, self._seen, self._confirmed = place, [], []
+        self._process = start(["env", *(f"{name}={value}" for name, value in self._environment.items()), *self._line], self._log)
+        # Polls differ in number, so the rollout may end before the place.
+        assert self._process.wait(120) in (0, -signal.SIGKILL), (place, self._log.read_text())
+        return self._confirmed
+
+    def _notice(self, side: str, name: str, path: str, body: bytes) -> None:
+        above, last = path.partition("?")[0].split("/")[-2:]
+        kind = "plan" if "dry_run" in path else above if above == "confirmations" else last
+        number = sum(each.startswith(f"{side} {kind} ") for each in self._seen) + 1
+        self._seen.append(f"{side} {kind} {number}")
+        if (side, kind) == ("after", "confirm"):
+            self._confirmed.append(name)
+        if self._seen[-1] == self._place:
+            self._process.kill()
+            self._process.wait()
+            raise ConnectionError
 
 
 def test_a_server_that_is_gone_while_it_is_watched(ctl: Ctl, pair: dict[str, Quick]) -> None:

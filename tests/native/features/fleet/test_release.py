@@ -82,6 +82,16 @@ def test_a_node_that_a_person_holds_keeps_its_text_until_it_follows_again() -> N
     assert "has seen 1" in machine.decide(None, node, "lb1", "t1")[0].held
 
 
+def test_a_release_with_a_node_that_begins_to_hold_is_rolled_back_at_once() -> None:
+    """Whoever proposed the release has not seen yet that the node holds. The node reports the release that it has followed last."""
+    head = _proposed()
+    held, _ = machine.decide(head, replace(_joined(BEGUN), kept="held by ann"), "lb2", "t1")
+    for gate, state in ((0, machine.ROLLING), (1, machine.ROLLING), (1, machine.PAUSED)):
+        back = machine.advance(replace(head, gate=gate, state=state), {"lb2": held.report}, 0.0, "c", 0.0)
+        assert back and back.state == DONE and (back.release.bundle, back.reason) == ("t1", "lb2: held by ann")
+    assert machine.advance(head, {"lb9": held.report}, 0.0, "c", 0.0) is None, "it is in no stage"
+
+
 def test_a_node_that_has_not_joined_changes_nothing() -> None:
     assert not NodeState().is_well and _joined(BEGUN).is_well
     node, action = machine.decide(BEGUN, NodeState(), "lb1", "own")

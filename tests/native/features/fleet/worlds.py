@@ -119,6 +119,10 @@ class World:
             self.set_backs += 1
         elif happens < 0.995:
             self.adopt(host)
+        elif happens < 0.998:
+            self.hold(host)
+        elif host.is_up:
+            host.disk = replace(host.disk, kept="")
 
     # -- what a node does
 
@@ -233,6 +237,7 @@ class World:
             host.disk = host.disk.become(WAITING, "it has changed since it was read")
             return False
         now = head.release
+        assert not host.disk.kept, (host.name, "a node that a person holds changes nothing")
         assert not host.is_edited or head.force, (host.name, "an edit by hand is never overwritten unasked")
         assert now.key not in host.applied, (host.name, "nothing is applied twice")
         assert now.bundle in self.released, "only what was released is applied"
@@ -276,7 +281,7 @@ class World:
         head, node = self.head, host.disk
         if not self.reaches(host) or machine.hold_reason(head, node) or head is None or head.state != DONE or node.confirmation:
             return
-        if node.applied != head.release.bundle:
+        if node.kept or node.applied != head.release.bundle:
             return
         if host.file == head.release.bundle:
             host.file = f"t{self.id()}"
@@ -318,6 +323,13 @@ class World:
         if not (is_catching_up and node.head and text in (node.head.release.bundle, node.applied)):
             host.file = text
 
+    def hold(self, host: Host) -> None:
+        """Let a person hold a node that has seen no stage of its own. The store may have a release that the node has not seen."""
+        node = host.disk
+        is_staged = node.head and node.head.state != DONE and host.name in node.head.staged_nodes
+        if host.is_up and not node.confirmation and not is_staged:
+            host.disk = replace(node, kept="held by ann")
+
     def adopt(self, host: Host) -> None:
         """Let a person adopt a side: the release of the store for this node, or the text of this node for all nodes."""
         head, node = self.head, host.disk
@@ -354,7 +366,7 @@ class World:
         """Let all nodes run without faults. Unedited nodes that follow the store must agree; all others must hold or report an edit."""
         self.is_away = False
         for host in self.hosts.values():
-            host.is_up, host.is_cut = True, False
+            host.is_up, host.is_cut, host.disk = True, False, replace(host.disk, kept="")
         for _ in range(3):
             if self.head and self.head.state == PAUSED:
                 self.head, self.version = replace(self.head, state=ROLLING), self.version + 1
