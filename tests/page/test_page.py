@@ -259,10 +259,10 @@ def test_plots_are_painted_when_they_change(farm: Farm, operator: Callable[..., 
     anna.page.locator("[data-object='backend/shop/server/web1']").wait_for()
     count_paints = """() => {
         window.paints = [];
-        const clear = CanvasRenderingContext2D.prototype.clearRect;
-        CanvasRenderingContext2D.prototype.clearRect = function (...given) {
+        const clip = CanvasRenderingContext2D.prototype.clip;
+        CanvasRenderingContext2D.prototype.clip = function () {
             window.paints.push([performance.now(), this.canvas.closest("tr") !== null]);
-            return clear.apply(this, given);
+            return clip.call(this);
         };
     }"""
     anna.page.wait_for_timeout(3000)
