@@ -61,7 +61,7 @@ export function drain(server) {
       reload: false,
       notes: [loss(server), sessions(server)],
     }),
-    done: () => `${short(server.object)} is being drained. Its progress stands at the top.`,
+    done: () => `${short(server.object)} is being drained. Its progress is shown at the top.`,
   };
 }
 
@@ -115,7 +115,7 @@ export function revert(entry) {
 /** Configuration and stored files as they were after a change, as new changes. */
 export function restore(entry) {
   return {
-    title: `Restore the moment after change ${entry.id}`,
+    title: `Restore the state after change ${entry.id}`,
     verb: "Restore",
     danger: true,
     options: { confirm: UNLESS_CONFIRMED },
@@ -124,9 +124,9 @@ export function restore(entry) {
     plan: async () => {
       const [newest] = await get("v3/sidecar/history", { query: { limit: "1" } });
       const diff = newest && newest.id !== entry.id ? await get(`v3/sidecar/history/${segment(newest.id)}/diff`, { query: { from: entry.id } }) : "";
-      return { diff: reversed(diff), notes: [diff ? "Every later change is rolled back with it." : "The configuration is the same as at that moment. Stored files are compared when you restore it."] };
+      return { diff: reversed(diff), notes: [diff ? "Every later change is rolled back with it." : "The configuration is the same. Stored files are compared when you restore them."] };
     },
-    done: ({ body }) => (body.changes ? `The moment after change ${entry.id} is restored.` : "Nothing was different."),
+    done: ({ body }) => (body.changes ? `The state after change ${entry.id} is restored.` : "Nothing was different."),
   };
 }
 
@@ -135,7 +135,7 @@ export function reload() {
     title: "Reload HAProxy",
     verb: "Reload",
     call: () => ({ method: "POST", path: "v3/sidecar/reloads" }),
-    plan: () => ({ reload: true, notes: ["A new worker loads the configuration; the one in service goes on until its last connection ends."] }),
+    plan: () => ({ reload: true, notes: ["A new worker loads the configuration. The current one continues until its last connection ends."] }),
     done: () => "The reload has begun. The top bar shows its progress.",
   };
 }
@@ -144,25 +144,25 @@ export function endWorker(worker) {
   const open = Object.values(worker.sessions ?? {}).reduce((sum, count) => sum + count, 0);
   return {
     title: `End worker ${worker.pid}`,
-    verb: "End it",
+    verb: "End",
     danger: true,
     options: { below: { label: "When", choices: [["", "at once"], ["10", "fewer than 10 sessions are open"], ["2", "fewer than 2 sessions are open"]] } },
     initial: { below: "" },
     call: ({ below }) => ({ method: "DELETE", path: `v3/sidecar/workers/${worker.pid}`, query: { when_sessions_below: below } }),
-    plan: ({ below }) => ({ reload: false, notes: [below ? `Open now: ${counted(open, "session")}. Those that are left then are ended.` : `What is open is ended: ${counted(open, "session")}.`, "No signal is sent: it exits by itself."] }),
+    plan: ({ below }) => ({ reload: false, notes: [below ? `Open now: ${counted(open, "session")}. The remaining ones are ended.` : `This ends ${counted(open, "open session")}.`, "The worker gets no signal: without sessions, it exits by itself."] }),
     done: () => `Worker ${worker.pid} is being ended.`,
   };
 }
 
-/** All that was changed of one server in the process alone. */
-export function giveUp(override, all) {
+/** Remove all overrides of one server. */
+export function removeOverrides(override, all) {
   const [, backend, , name] = parse(override.object);
   return {
-    title: `Give up the overrides of ${short(override.object)}`,
-    verb: "Give up",
+    title: `Remove the overrides of ${short(override.object)}`,
+    verb: "Remove",
     call: () => ({ method: "DELETE", path: `v3/sidecar/overrides/backend/${segment(backend)}/server/${segment(name)}` }),
     plan: () => ({ changes: all.filter((each) => each.object === override.object).map((each) => ({ ...each, old: each.value, new: each.former })), reload: false }),
-    done: () => `${short(override.object)} is as the configuration has it.`,
+    done: () => `${short(override.object)} has the values of the configuration.`,
   };
 }
 
@@ -216,7 +216,7 @@ async function ofEntries({ id: confirmation }, back) {
 const swapped = (effects) => (effects ?? []).map((each) => ({ ...each, old: each.new, new: each.old }));
 
 /** A unified difference the other way round. */
-export function reversed(diff) {
+function reversed(diff) {
   const turned = { "+": "-", "-": "+" };
   const lines = (diff ?? "").split("\n").map((line) => {
     if (line.startsWith("+++ ") || line.startsWith("--- ")) return line;

@@ -60,7 +60,6 @@ export async function open(path, { query, headers, signal } = {}) {
 
 export const get = (path, options) => call("GET", path, options);
 export const post = (path, body, options) => call("POST", path, { ...options, body });
-export const put = (path, body, options) => call("PUT", path, { ...options, body });
 export const remove = (path, options) => call("DELETE", path, options);
 
 /** A form with one file, as {text, type}: the server is asked about it first, and gets the same then. */
@@ -116,7 +115,7 @@ export async function signIn(name, password) {
   const basic = `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${name}:${password}`)))}`;
   const caller = await get("v3/sidecar/whoami", { authorization: basic });
   if (caller.limited && !caller.roles?.length) {
-    throw new ApiError(403, `${name} has no role here, so there is nothing to show. An admin gives one in the settings (role_of).`);
+    throw new ApiError(403, `${name} has no role here, so there is nothing to show. An admin assigns roles in the settings (role_of).`);
   }
   const wanted = { ttl: SESSION, note: "the page at /ui/", ...(caller.limited ? { role: caller.roles } : {}) };
   try {
@@ -126,7 +125,7 @@ export async function signIn(name, password) {
   } catch (error) {
     // A server that is read-only creates none, for one: then the password stays in memory, and goes with the tab.
     if (error.status === 401 || error.status === 0) throw error;
-    keep({ authorization: basic, name, note: `Signed in until this tab is closed or loaded anew: ${error.message}` }, false);
+    keep({ authorization: basic, name, note: `Signed in until this tab is closed or reloaded: ${error.message}` }, false);
   }
 }
 

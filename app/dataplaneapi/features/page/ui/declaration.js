@@ -6,7 +6,7 @@ const CONFIG = "/services/haproxy/configuration/";
 /** Collections of the sections that objects are created in. */
 export const COLLECTIONS = { frontend: "frontends", backend: "backends" };
 /** What is created along with a section, as most need one. */
-export const FIRST = { frontend: "bind", backend: "server" };
+const FIRST = { frontend: "bind", backend: "server" };
 const SKIPPED = new Set(["metadata"]);
 let document_ = null;
 

@@ -2,11 +2,12 @@
 
 import { get, form, post } from "./api.js";
 import { outcome } from "./actions.js";
+import { counted } from "./kit.js";
 import { segment } from "./names.js";
 
 const RUNTIME = "v3/services/haproxy/runtime/", STORAGE = "v3/services/haproxy/storage/";
 /** What the stores are called: paths of files, of plans, and of what HAProxy has loaded. */
-export const STORES = {
+const STORES = {
   map: { noun: "map", files: `${STORAGE}maps`, plan: "maps", loaded: `${RUNTIME}maps` },
   acl: { noun: "ACL", files: "v3/sidecar/acls", plan: "acls", loaded: `${RUNTIME}acls` },
   certificate: { noun: "certificate", files: `${STORAGE}ssl_certificates`, plan: "ssl_certificates" },
@@ -34,7 +35,7 @@ export function addEntry(list) {
       if (!chosen.value.trim() || (isMap && !chosen.key.trim())) return { incomplete: isMap ? "Enter a key and a value." : "Enter a pattern." };
       return { changes: [shown(list, null, body(chosen))], notes: kept(list, chosen.sync) };
     },
-    done: outcome(`It is in ${list.name}`),
+    done: outcome(`The ${isMap ? "entry" : "pattern"} is added to ${list.name}`),
   };
 }
 
@@ -47,7 +48,7 @@ export function changeEntry(list, entry) {
     initial: { value: entry.value, ...initial },
     call: ({ value, sync }) => ({ method: "PUT", path: `${entriesOf(list)}/${segment(entry.key)}`, body: { value }, query: { force_sync: sync && "true" } }),
     plan: ({ value, sync }) => (value.trim() ? { changes: [shown(list, entry, { ...entry, value })], notes: kept(list, sync) } : { incomplete: "Enter a value." }),
-    done: outcome(`${entry.key} has another value`),
+    done: outcome(`${entry.key} is changed`),
   };
 }
 
@@ -62,7 +63,7 @@ export function deleteEntry(list, entry) {
     // A pattern has a reference, since others may be spelled the same; the reference begins with # in HAProxy's own words.
     call: ({ sync }) => ({ method: "DELETE", path: `${entriesOf(list)}/${segment(isMap ? entry.key : entry.id)}`, query: { force_sync: sync && "true" } }),
     plan: ({ sync }) => ({ changes: [shown(list, entry, null)], notes: kept(list, sync) }),
-    done: outcome(`It is no longer in ${list.name}`),
+    done: outcome(`The ${isMap ? "entry" : "pattern"} is deleted from ${list.name}`),
   };
 }
 
@@ -77,7 +78,7 @@ export async function editFile(list) {
     call: ({ text }) => ({ method: "PUT", path: fileOf(list), text }),
     plan: async ({ text }) => {
       if (text === before) return { incomplete: "Nothing is changed." };
-      return { ...(await planned(list.kind, list.name, text)), notes: [counted(before, text)] };
+      return { ...(await planned(list.kind, list.name, text)), notes: [lineChanges(before, text)] };
     },
     done: outcome(`${list.name} is stored`),
   };
@@ -85,11 +86,11 @@ export async function editFile(list) {
 
 const planned = (kind, name, text) => post(`v3/sidecar/plan/${STORES[kind].plan}/${segment(name)}`, undefined, { text });
 
-function counted(before, after) {
+function lineChanges(before, after) {
   const lines = (text) => text.split("\n").filter(Boolean);
   const old = new Set(lines(before)), now = new Set(lines(after));
-  const come = [...now].filter((line) => !old.has(line)).length, gone = [...old].filter((line) => !now.has(line)).length;
-  return `${come} lines come, ${gone} go.`;
+  const added = [...now].filter((line) => !old.has(line)).length, removed = [...old].filter((line) => !now.has(line)).length;
+  return `${counted(added, "line")} added, ${removed} removed.`;
 }
 
 /** A file of the operator's disk as a stored one: new, or in the place of one of `known`. */
@@ -107,7 +108,7 @@ export function upload(kind, known) {
       const as = nameOf({ file, name });
       const path = `${files}/${segment(as)}`;
       if (!known.includes(as)) return { call: { method: "POST", path: files, ...form(as, file.text) }, notes: [`${as} is a new ${noun}. Nothing uses it until the configuration names it.`] };
-      return { ...(await planned(kind, as, file.text)), call: { method: "PUT", path, text: file.text }, notes: [`It takes the place of ${as}.`] };
+      return { ...(await planned(kind, as, file.text)), call: { method: "PUT", path, text: file.text }, notes: [`It replaces ${as}.`] };
     },
     done: outcome(`The ${noun} is stored`),
   };

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { CONDITIONS } from "./model.js";
+import { short } from "./names.js";
 import { unread } from "./rights.js";
 
 const MARKS = {
@@ -23,13 +24,13 @@ export function Mark({ is, quiet = false, label = CONDITIONS[is] ?? is }) {
   </span>`;
 }
 
-/** What can be done here: {text, why, onClick, isMain} each. `why` says why it cannot; then the button is off, and the reason stands below. */
+/** What can be done here: {text, why, onClick or href, isMain} each. `why` says why it cannot; then the button is off, and the reason stands below. */
 export function Actions({ of }) {
   const rows = of.filter(Boolean), reasons = [...new Set(rows.map((each) => each.why).filter(Boolean))];
   return html`<div class="actions">${rows.map((each) => html`<${Act} key=${each.text} ...${each} />`)}</div><${Reasons} of=${reasons} />`;
 }
 
-export const Act = ({ text, why, isMain, onClick }) => html`<button type="button" class=${isMain ? "primary" : ""} disabled=${Boolean(why)} title=${why || undefined} onClick=${onClick}>${text}</button>`;
+export const Act = ({ text, why, isMain, onClick, href }) => href && !why ? html`<a class="button" href=${href}>${text}</a>` : html`<button type="button" class=${isMain ? "primary" : ""} disabled=${Boolean(why)} title=${why || undefined} onClick=${onClick}>${text}</button>`;
 
 /** Rights that are missing, each once. */
 export const Reasons = ({ of }) => [...new Set(of)].filter(Boolean).map((why) => html`<p class="note lacks">${why}</p>`);
@@ -95,14 +96,27 @@ export function Loaded({ of, what, children }) {
   return html`<${Loading} what=${what} />`;
 }
 
-/** Renders again every so many milliseconds. */
-export function useTick(milliseconds, isOn = true) {
+/** Renders again every so many milliseconds, and answers a number that is another one each time. */
+export function useTick(milliseconds) {
   const [, render] = useState(0);
   useEffect(() => {
-    if (!isOn) return undefined;
     const timer = setInterval(() => !document.hidden && render((count) => count + 1), milliseconds);
     return () => clearInterval(timer);
-  }, [milliseconds, isOn]);
+  }, [milliseconds]);
+  return Math.floor(Date.now() / milliseconds);
+}
+
+/** Calls `work` with a signal now and every so many milliseconds, unless the page is hidden. The signal ends with the component. */
+export function useRepeated(work, milliseconds, depends) {
+  useEffect(() => {
+    const controller = new AbortController(), run = () => !document.hidden && work(controller.signal).catch(() => {});
+    run();
+    const timer = setInterval(run, milliseconds);
+    return () => {
+      clearInterval(timer);
+      controller.abort();
+    };
+  }, depends);
 }
 
 export function useLatest(value) {
@@ -117,6 +131,9 @@ const SMALL = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 export const number = (value) => (value === undefined || value === null ? "–" : INTEGER.format(value));
 export const rate = (value) => (value >= 10 ? INTEGER.format(value) : SMALL.format(value ?? 0));
 export const milliseconds = (value) => (value === undefined ? "–" : value >= 10_000 ? `${SMALL.format(value / 1000)} s` : `${INTEGER.format(value)} ms`);
+
+/** Names in a sentence: lb1, lb2 and lb3. */
+export const listed = (names) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
 
 /** 1 session, 2 sessions. */
 export const counted = (value, word) => `${number(value)} ${word}${value === 1 ? "" : "s"}`;
@@ -149,6 +166,30 @@ export function Ago({ time }) {
   const date = new Date(time);
   return html`<time dateTime=${time} title=${date.toLocaleString()}>${Date.now() - date < 5_000 ? "just now" : `${span(Date.now() - date)} ago`}</time>`;
 }
+
+/** A list below its title and `head`, and next to it the details of the selected entry. On a phone, only one of them is visible. */
+export const Two = ({ view, title, head, list, isChosen, detail, placeholder, kind = "" }) => html`<div class=${`two ${isChosen ? "has-choice" : ""}`}>
+  <section class="two-list" aria-label=${title}><header class="view-head"><h1>${title}</h1>${head}</header>${list}</section>
+  <section class=${`two-detail ${kind}`} aria-label="Details">${isChosen ? html`<a class="back" href=${`#/${view}`}>Back to the list</a>${detail}` : placeholder}</section>
+</div>`;
+
+/** Names with their values: [name, value] each. What is not an array is left out. */
+export const Facts = ({ rows }) => html`<dl class="facts-list">${rows.filter(Boolean).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+
+/**
+ * A table that shows each row as a card on a phone. A column is {title, of, isNumeric}: `of` answers the cell of a row. The first column
+ * names the row. A column without a title has the row's buttons.
+ */
+export function Table({ label, rows, columns, keyOf, name = "" }) {
+  const toneOf = ({ title, isNumeric }) => (isNumeric || !title ? "numeric" : "");
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table class=${`stacked ${name}`}>
+    <thead><tr>${columns.map((column) => html`<th scope="col" class=${toneOf(column)}>${column.title ?? html`<span class="sr">Action</span>`}</th>`)}</tr></thead>
+    <tbody>${rows.map((row) => html`<tr key=${keyOf?.(row)}>${columns.map((column, index) => html`<td class=${toneOf(column)} data-label=${index ? column.title : undefined}>${column.of(row)}</td>`)}</tr>`)}</tbody></table></div>`;
+}
+
+/** Members with their values before and after a change. */
+export const Changes = ({ rows, titles }) => html`<table class="changes"><thead><tr>${["Object", "Member", ...titles].map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+  <tbody>${rows.map((row) => html`<tr><td><code>${short(row.object)}</code></td><td>${row.member ?? "all"}</td><td class="old">${shown(row.old)}</td><td class="new">${shown(row.new)}</td></tr>`)}</tbody></table>`;
 
 export function Diff({ text }) {
   if (!text) return null;

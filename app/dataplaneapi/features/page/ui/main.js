@@ -53,7 +53,7 @@ function Signed() {
 
   return html`
     <${TopBar} views=${views.map((each) => [each.name, each.title])} view=${view.name} />
-    <${Boundary} what="what is pending"><${Strips} /><//>
+    <${Boundary} what="pending changes"><${Strips} /><//>
     <main id="main" tabindex="-1" ref=${main} class=${`view view-${view.name}`}>
       ${failure
         ? failure.status === 403

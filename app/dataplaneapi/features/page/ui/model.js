@@ -60,7 +60,6 @@ export const addressesOf = (frontend) =>
 export const counters = (state, ...object) => state.counters.get(spell(...object)) ?? {};
 export const series = (state, ...object) => state.series.get(spell(...object));
 
-/** The weight in the process, beside what the counters have. */
 export const addressOf = (server) => (server.port ? `${server.address}:${server.port}` : server.address);
 
 // Results of checks in words (HAProxy Management Guide, 9.1).

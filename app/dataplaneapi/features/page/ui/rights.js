@@ -20,7 +20,7 @@ function fits(part, name, whole) {
 }
 
 /** Whether the pattern of a rule is for an object or what it stands in. `*` in the object is a name that is not known; with `whole` it is all of them. */
-export function covers(pattern, object, whole = false) {
+function covers(pattern, object, whole = false) {
   const names = object.split("/");
   for (const [index, part] of pattern.split("/").entries()) {
     if (part === "**") return !whole || pattern === "**" || index > 0;

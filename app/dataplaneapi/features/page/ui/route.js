@@ -3,7 +3,7 @@
 import { useEffect, useState } from "./vendor/preact.js";
 import { segment } from "./names.js";
 
-export function readRoute(hash = location.hash) {
+function readRoute(hash = location.hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [view = "", ...parts] = path.split("/").map((part) => {
     try {

@@ -2,7 +2,7 @@
 // samples that the server has recorded.
 
 const LONG = 180, SHORT = 60;
-export const PLOTTED = ["rate", "scur", "errors", "rtime", "queue"];
+const PLOTTED = ["rate", "scur", "errors", "rtime", "queue"];
 
 /** Errors of a row: answers of 5xx, failed connections and responses. */
 export const errorsOf = (row) => (row.hrsp_5xx ?? 0) + (row.econ ?? 0) + (row.eresp ?? 0);
@@ -58,7 +58,7 @@ export class Series {
 }
 
 /** Errors of one class in a second, by the names of `stats_history_row`. */
-export const CLASSES = { errors_4xx: "4xx", errors_5xx: "5xx", connection_errors: "connections", response_errors: "responses" };
+const CLASSES = { errors_4xx: "4xx", errors_5xx: "5xx", connection_errors: "connections", response_errors: "responses" };
 
 /** The samples of `GET stats_history`, by object: {times, values, classes}. A break has a point without a value. */
 export function pastOf(rings) {

@@ -1,4 +1,4 @@
-// Splits: shares of traffic by a slider.
+// Splits: shares of the requests, chosen with a slider.
 
 import { UNLESS_CONFIRMED, outcome } from "./actions.js";
 import { health } from "./model.js";
@@ -41,15 +41,15 @@ export function newSplit() {
   const choices = (sections) => (sections ?? []).map(({ name }) => [name, name]);
   const [frontend] = state.frontends ?? [], [first, second] = state.backends ?? [];
   return {
-    title: "Divide traffic",
-    verb: "Divide",
+    title: "Create split",
+    verb: "Create",
     options: {
-      name: { label: "Name of the split", type: "text", placeholder: "canary" },
-      frontend: { label: "Requests of", choices: choices(state.frontends) },
-      first: { label: "One part to", choices: choices(state.backends) },
-      second: { label: "The other to", choices: choices(state.backends) },
-      by: { label: "Together stay those with the same", type: "text", placeholder: "random, source, cookie:NAME, header:NAME" },
-      share: { ...PERCENT, label: "Share of the one", shown: (share) => `${share} % and ${100 - share} %` },
+      name: { label: "Name", type: "text", placeholder: "canary" },
+      frontend: { label: "Frontend", choices: choices(state.frontends) },
+      first: { label: "First backend", choices: choices(state.backends) },
+      second: { label: "Second backend", choices: choices(state.backends) },
+      by: { label: "Keep requests together by", type: "text", placeholder: "random, source, cookie:NAME, header:NAME" },
+      share: { ...PERCENT, label: "Share of the first backend", shown: (share) => `${share} % and ${100 - share} %` },
       confirm: UNLESS_CONFIRMED,
     },
     initial: { name: "", frontend: frontend?.name, first: first?.name, second: second?.name, by: "random", share: 95, confirm: "" },
@@ -57,9 +57,9 @@ export function newSplit() {
     plan: (options) => {
       if (!options.name.trim()) return { incomplete: "Enter a name." };
       if (!options.first || options.first === options.second) return { incomplete: "Choose two backends." };
-      return { notes: [`The lines that ask the split come behind the other ways of ${options.frontend}. Other shares take no reload from then on.`, ...warnings({ [options.first]: options.share, [options.second]: 100 - options.share })] };
+      return { notes: [`The rules of the split follow the other rules of ${options.frontend}. Later changes of its shares need no reload.`, ...warnings({ [options.first]: options.share, [options.second]: 100 - options.share })] };
     },
-    done: outcome("The traffic is divided"),
+    done: outcome("The split is created"),
   };
 }
 
@@ -71,7 +71,7 @@ export function deleteSplit(split) {
     options: { confirm: UNLESS_CONFIRMED },
     initial: { confirm: "" },
     call: ({ confirm }) => ({ method: "DELETE", path: `v3/sidecar/splits/${segment(split.name)}`, query: { confirm } }),
-    plan: () => ({ notes: [`Requests go where the other lines of ${split.used_by.join(", ") || "its frontend"} send them.`] }),
+    plan: () => ({ notes: [`The other rules of ${split.used_by.join(", ") || "its frontend"} then apply to its requests.`] }),
     done: outcome(`${split.name} is deleted`),
   };
 }

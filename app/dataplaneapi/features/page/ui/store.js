@@ -150,7 +150,7 @@ export function setRange(seconds) {
 }
 
 /** The counters of the servers of one backend, once. */
-export async function lookAt(backend, signal) {
+export async function loadCounters(backend, signal) {
   const { stats = [] } = await get("v3/services/haproxy/stats/native", { query: { type: "server", parent: backend }, signal });
   const now = Date.now() / 1000;
   for (const { name, stats: row } of stats) setCounters(spell("backend", backend, "server", name), row, now);
@@ -251,7 +251,7 @@ const handlers = {
 
   reload({ data }) {
     if (state.pendingReload === data.id) state.pendingReload = null;
-    if (data.status === "failed") notice({ id: `reload/${data.id}`, bad: true, text: `Reload ${data.id} has failed. HAProxy goes on with what it had loaded before.`, href: `#/reloads/${data.id}` });
+    if (data.status === "failed") notice({ id: `reload/${data.id}`, bad: true, text: `Reload ${data.id} has failed. HAProxy continues with the previous configuration.`, href: `#/reloads/${data.id}` });
     refreshOnce("pending");
     noteChange();
     touch("reload");

@@ -17,7 +17,7 @@ export function commitText(title, text, version) {
   return {
     title: `Commit ${title}`,
     verb: "Commit",
-    options: { why: { label: "Why", type: "text", placeholder: "stands in the history" }, confirm: UNLESS_CONFIRMED },
+    options: { why: { label: "Message", type: "text", placeholder: "appears in the history" }, confirm: UNLESS_CONFIRMED },
     initial: { why: "", confirm: "" },
     plan: (options) => planned(text, version, options),
     done: outcome(`${title} is committed`),
@@ -47,9 +47,9 @@ async function planned(text, version, { why, confirm }) {
   return { ...shownOf(plan), call: pushed(text, version, confirm, why) };
 }
 
-const pushed = (text, version, confirm, why) => ({ method: "POST", path: RAW, text, query: { version, confirm }, headers: reasonOf(why) });
+const pushed = (text, version, confirm, why) => ({ method: "POST", path: RAW, text, query: { version, confirm }, headers: messageHeader(why) });
 
 const shownOf = ({ diff, effects, commands, reasons, reload, messages }) => ({ diff, changes: effects, commands, reasons, reload, messages });
 
-/** A header is bytes: these are UTF-8. */
-const reasonOf = (why) => (why.trim() ? { "X-Change-Message": String.fromCharCode(...new TextEncoder().encode(why.trim())) } : {});
+/** The header with the message of a change. A header has bytes: these are UTF-8. */
+export const messageHeader = (text) => (text.trim() ? { "X-Change-Message": String.fromCharCode(...new TextEncoder().encode(text.trim())) } : {});

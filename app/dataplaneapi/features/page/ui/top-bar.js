@@ -59,6 +59,9 @@ export function setTheme(theme = localStorage.getItem(THEME) ?? "system") {
   touch("theme");
 }
 
+// Plots have their colours from the time when they were made.
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => touch("theme"));
+
 /** Strips below the bar, of what waits or goes on; none where nothing does. */
 export function Strips() {
   useStore("connection", "confirmation", "reload", "operations", "notices");
@@ -68,7 +71,7 @@ export function Strips() {
     ${state.confirmation && html`<${Waiting} of=${state.confirmation} />`}
     ${state.pendingReload && html`<${Pending} id=${state.pendingReload} />`}
     ${state.notices.map((each) => html`<section key=${each.id} class=${`strip ${each.bad ? "bad" : "good"}`} role=${each.bad ? "alert" : "status"}>
-      <p>${each.text}${each.href && html` <a href=${each.href} onClick=${() => dismiss(each.id)}>Look at it</a>`}</p><button type="button" onClick=${() => dismiss(each.id)}>Dismiss</button></section>`)}
+      <p>${each.text}${each.href && html` <a href=${each.href} onClick=${() => dismiss(each.id)}>Show</a>`}</p><button type="button" onClick=${() => dismiss(each.id)}>Dismiss</button></section>`)}
     ${running.map((each) => html`<${Running} key=${each.id} of=${each} />`)}
   </div>`;
 }
@@ -90,7 +93,7 @@ function Waiting({ of }) {
   const entries = of.entries?.length ? ` (change ${of.entries.join(", ")})` : "";
   return html`<section class="strip waits" aria-label="Unconfirmed change">
     <p>${of.status === "open" ? html`<b>A change that needs confirmation is being applied</b>${of.author ? ` by ${of.author}` : ""}.` : html`<b>A change is not confirmed</b>${entries}${of.author ? ` by ${of.author}` : ""}. It is rolled back automatically in <b class="number countdown" role="timer">${clock(left)}</b>.`}
-      ${of.verdict && html` The guard says <${Badge}>${of.verdict.result}<//> ${of.verdict.reasons?.[0] ?? ""}`}</p>
+      ${of.verdict && html` Guard: <${Badge}>${of.verdict.result}<//> ${of.verdict.reasons?.[0] ?? ""}`}</p>
     ${of.status !== "open" && html`<div class="strip-buttons">
       <${Act} text="Confirm" isMain why=${why} onClick=${() => propose(confirm(of))} />
       <${Act} text="Roll back" why=${why} onClick=${() => propose(takeBack(of))} />
@@ -115,7 +118,7 @@ function Running({ of }) {
   return html`<section class="strip goes-on" aria-label=${`${KINDS[of.kind] ?? of.kind} in progress`}>
     <p><span class="spinner" aria-hidden="true"></span><b>${KINDS[of.kind] ?? of.kind}</b>
       ${open.map(([object, count]) => html` <code>${short(object)}</code> <span class="number">${count}</span> ${count === 1 ? "session" : "sessions"} left`)}
-      ${rest.paused && " paused"} <span class="quiet">begun <${Ago} time=${of.created} /></span></p>
+      ${rest.paused && " paused"} <span class="quiet">started <${Ago} time=${of.created} /></span></p>
     <${Act} text="Cancel" why=${missing("delete", spell("operation", of.id))} onClick=${() => propose(cancelOperation(of))} />
   </section>`;
 }

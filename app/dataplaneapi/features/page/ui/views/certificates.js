@@ -3,7 +3,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { deleteFile, upload } from "../file-actions.js";
-import { Actions, Badge, Loaded, None, Nothing, Partly, RowButton, useLoaded } from "../kit.js";
+import { Actions, Badge, Loaded, None, Nothing, Partly, RowButton, Table, useLoaded } from "../kit.js";
 import { segment, spell } from "../names.js";
 import { propose } from "../plan-dialog.js";
 import { missing, untouchable } from "../rights.js";
@@ -27,11 +27,14 @@ export function CertificatesView() {
       const rows = found.filter((each) => !wanted || [each.name, each.subject, each.domains, each.subject_alternative_names, each.issuers].some((text) => text?.toLowerCase().includes(wanted)));
       if (!found.length) return html`<${None} what="certificates" objects=${["certificate/*"]}>No certificate is stored here or loaded by HAProxy.<//>`;
       if (!rows.length) return html`<${Nothing} title="No certificate matches" />`;
-      return html`<${Partly} objects=${["certificate/*"]} /><div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates stacked"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col">Issuer</th><th scope="col">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
-        <tbody>${rows.map((each) => html`<tr key=${each.name}>
-          <td><${Expiry} time=${each.not_after} /></td><td data-label="Certificate"><code>${each.name}</code><span class="names">${each.domains || each.subject_alternative_names?.replaceAll("DNS:", "") || plain(each.subject)}</span></td>
-          <td data-label="Issuer">${plain(each.issuers)}</td><td data-label="Key">${each.algorithm || "–"}</td><td data-label="In HAProxy">${each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`}</td>
-          ${may && html`<td class="numeric">${each.stored && html`<${RowButton} word="Delete …" sign="×" label=${`Delete ${each.name}`} why=${missing("delete", spell("certificate", each.name))} onClick=${() => propose(deleteFile({ kind: "certificate", name: each.name }))} />`}</td>`}</tr>`)}</tbody></table></div>`;
+      return html`<${Partly} objects=${["certificate/*"]} /><${Table} label="Certificates" name="certificates" rows=${rows} keyOf=${(each) => each.name} columns=${[
+        { title: "Expires", of: (each) => html`<${Expiry} time=${each.not_after} />` },
+        { title: "Certificate", of: (each) => html`<code>${each.name}</code><span class="names">${each.domains || each.subject_alternative_names?.replaceAll("DNS:", "") || plain(each.subject)}</span>` },
+        { title: "Issuer", of: (each) => plain(each.issuers) },
+        { title: "Key", of: (each) => each.algorithm || "–" },
+        { title: "In HAProxy", of: (each) => (each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`) },
+        { of: (each) => may && each.stored && html`<${RowButton} word="Delete …" sign="×" label=${`Delete ${each.name}`} why=${missing("delete", spell("certificate", each.name))} onClick=${() => propose(deleteFile({ kind: "certificate", name: each.name }))} />` },
+      ]} />`;
     }}<//>`;
 }
 

@@ -4,12 +4,12 @@ import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js"
 import { post } from "../api.js";
 import { OFTEN, create, lacksCreate } from "../create.js";
 import { Editor } from "../editor.js";
-import { Act, Badge, Diff, Loaded, Nothing, Problem, Reasons, number, useLoaded } from "../kit.js";
+import { Act, Badge, Diff, Loaded, Nothing, Problem, Reasons, Two, number, useLoaded } from "../kit.js";
 import { spell } from "../names.js";
 import { propose } from "../plan-dialog.js";
 import { hrefOf } from "../route.js";
 import { demandRead, untouchable } from "../rights.js";
-import { replaced, sectionsOf, textOf, trimmed } from "../sections.js";
+import { replaced, textOf, trimmed } from "../sections.js";
 import { state, useStore } from "../store.js";
 import { commitText, present } from "../text-actions.js";
 
@@ -24,17 +24,12 @@ export function ConfigurationView({ route }) {
     demandRead("**");
     return present(signal);
   }, [state.changes]);
-  return html`<div class=${`two ${id ? "has-choice" : ""}`}>
-    <section class="two-list" aria-label="Sections">
-      <header class="view-head"><h1>Configuration</h1><input type="search" placeholder="Section" aria-label="Find a section" value=${search} onInput=${(event) => setSearch(event.target.value)} />
-        ${!state.caller?.read_only && html`<${Act} text="Create section …" why=${lacksCreate({})} onClick=${() => create()} />`}</header>
-      <${Loaded} of=${loaded} what="the configuration">${(found) => html`<${Names} of=${found} search=${search.trim().toLowerCase()} chosen=${id} />`}<//>
-    </section>
-    <section class="two-detail edit" aria-label="The text">
-      ${id && html`<a class="back" href="#/configuration">Back to the list</a>`}
-      ${loaded.error && !loaded.data ? "" : !id ? html`<${Nothing} title="Choose a section">Its text appears here. HAProxy validates every change before it is made.<//>` : loaded.data && html`<${Section} key=${id} id=${id} now=${loaded.data} />`}
-    </section>
-  </div>`;
+  return html`<${Two} view="configuration" title="Configuration" kind="edit" isChosen=${Boolean(id)}
+      head=${html`<input type="search" placeholder="Section" aria-label="Find a section" value=${search} onInput=${(event) => setSearch(event.target.value)} />
+        ${!state.caller?.read_only && html`<${Act} text="Create section …" why=${lacksCreate({})} onClick=${() => create()} />`}`}
+      list=${html`<${Loaded} of=${loaded} what="the configuration">${(found) => html`<${Names} of=${found} search=${search.trim().toLowerCase()} chosen=${id} />`}<//>`}
+      detail=${loaded.data && html`<${Section} key=${id} id=${id} now=${loaded.data} />`}
+      placeholder=${!loaded.error && html`<${Nothing} title="Choose a section">Its text appears here. HAProxy validates every change before it is made.<//>`} />`;
 }
 
 function Names({ of: { sections, text }, search, chosen }) {
@@ -99,12 +94,12 @@ function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCom
     propose({ ...action, done: (answer) => { onCommitted(text); return action.done(answer); } });
   };
   return html`<header class="detail-head"><h2>${place.title}</h2><span class="quiet">from line ${place.first + 1}, version ${now.version}</span>
-      ${!readOnly && OFTEN[place.keyword] && html`<${Act} text="Create line …" why=${isChanged ? "Commit or drop your text first." : lacksCreate(section)} onClick=${() => create(section)} />`}</header>
+      ${!readOnly && OFTEN[place.keyword] && html`<${Act} text="Create line …" why=${isChanged ? "Commit or discard your text first." : lacksCreate(section)} onClick=${() => create(section)} />`}</header>
     <${Editor} value=${text} onInput=${onInput} label=${`Text of ${place.title}`} problems=${problems.here} words=${now.words} whole=${whole} keyword=${place.keyword} first=${place.first + 1} readOnly=${readOnly} jump=${jump} />
     <${Reasons} of=${[why]} />
     <div class="edit-foot">
       <p class="edit-verdict" role="status"><${Verdict} isChanged=${isChanged} asking=${asking} error=${error} plan=${plan} /></p>
-      ${!readOnly && html`<button type="button" disabled=${!isChanged} onClick=${onDrop}>Drop</button>
+      ${!readOnly && html`<button type="button" disabled=${!isChanged} onClick=${onDrop}>Discard</button>
         <button type="button" class="primary" disabled=${!isChanged || asking || collides || !plan?.valid} onClick=${commit}>Review and commit …</button>`}
     </div>
     <ul id="editor-problems" class="problems">${[...problems.here, ...problems.elsewhere].map((each) => html`<li class=${each.severity}>${each.line > 0

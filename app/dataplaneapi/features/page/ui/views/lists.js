@@ -3,7 +3,7 @@
 import { html, useMemo, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { addEntry, changeEntry, deleteEntry, deleteFile, editFile, entriesOf, upload } from "../file-actions.js";
-import { Actions, Badge, Forbidden, Loaded, None, Nothing, Partly, RowButton, number, useLoaded } from "../kit.js";
+import { Actions, Badge, Forbidden, Loaded, None, Nothing, Partly, RowButton, Two, number, useLoaded } from "../kit.js";
 import { spell } from "../names.js";
 import { announce, propose } from "../plan-dialog.js";
 import { missing, unread, untouchable } from "../rights.js";
@@ -23,31 +23,25 @@ export function ListsView({ route }) {
   const lists = useLoaded(load, [state.changes, state.worker]);
   const [search, setSearch] = useState(""), wanted = search.trim().toLowerCase();
   const known = (of) => (lists.data ?? []).filter((each) => each.kind === of && each.stored).map((each) => each.name);
-  return html`<div class=${`two ${id ? "has-choice" : ""}`}>
-    <section class="two-list" aria-label="Maps and ACLs">
-      <header class="view-head"><h1>Maps and ACLs</h1>${!state.caller?.read_only && html`<${Actions} of=${[
+  return html`<${Two} view="lists" title="Maps and ACLs" kind="list-detail" isChosen=${Boolean(id)}
+      head=${html`${!state.caller?.read_only && html`<${Actions} of=${[
           { text: "Upload a map …", why: untouchable("map/*"), onClick: () => propose(upload("map", known("map"))) },
           { text: "Upload an ACL …", why: untouchable("acl_file/*"), onClick: () => propose(upload("acl", known("acl"))) },
         ]} />`}
-        <input type="search" placeholder="Name" aria-label="Find a map or an ACL" value=${search} onInput=${(event) => setSearch(event.target.value)} /></header>
-      <${Loaded} of=${lists} what="maps and ACLs">${(all) => html`
+        <input type="search" placeholder="Name" aria-label="Find a map or an ACL" value=${search} onInput=${(event) => setSearch(event.target.value)} />`}
+      list=${html`<${Loaded} of=${lists} what="maps and ACLs">${(all) => html`
         ${all.length > 0 && html`<${Partly} objects=${KINDS} />`}
         ${all.length ? html`<${Names} all=${all.filter((each) => each.name.toLowerCase().includes(wanted))} chosen=${(each) => each.kind === kind && each.id === id} />`
-          : html`<${None} what="maps and no ACLs" objects=${KINDS}>HAProxy has loaded none, and none is stored.<//>`}`}<//>
-    </section>
-    <section class="two-detail list-detail" aria-label="The chosen list">
-      ${id && html`<a class="back" href="#/lists">Back to the list</a>`}
-      ${!id ? html`<${Nothing} title="Choose a map or an ACL">Its entries in HAProxy appear here.<//>`
-        : lists.data && html`<${List} key=${`${kind} ${id}`} kind=${kind} id=${id} of=${lists.data.find((each) => each.kind === kind && each.id === id)} />`}
-    </section>
-  </div>`;
+          : html`<${None} what="maps and no ACLs" objects=${KINDS}>HAProxy has loaded none, and none is stored.<//>`}`}<//>`}
+      detail=${lists.data && html`<${List} key=${`${kind} ${id}`} kind=${kind} id=${id} of=${lists.data.find((each) => each.kind === kind && each.id === id)} />`}
+      placeholder=${html`<${Nothing} title="Choose a map or an ACL">Its entries in HAProxy appear here.<//>`} />`;
 }
 
 function Names({ all, chosen }) {
   if (!all.length) return html`<${Nothing} title="No list matches" />`;
   return html`<ol class="entries">${all.slice(0, MOST).map((each) => html`<li key=${`${each.kind} ${each.id}`}><a class="entry" href=${hrefOf("lists", [each.kind, each.id])} aria-current=${chosen(each) ? "true" : undefined}>
       <span class="entry-what">${each.name}</span><span class="entry-how"><${Badge} tone=${each.loaded ? "good" : ""}>${each.loaded ? "Loaded" : "Not loaded"}<//></span>
-      <span class="entry-who">${each.kind === "map" ? "Map" : "ACL"}${each.where ? html`, ${each.where}` : ""}</span><span class="entry-when">${each.stored ? "" : "no file here"}</span></a></li>`)}</ol>
+      <span class="entry-who">${each.kind === "map" ? "Map" : "ACL"}${each.where ? html`, ${each.where}` : ""}</span><span class="entry-when">${each.stored ? "" : "not stored"}</span></a></li>`)}</ol>
     ${all.length > MOST && html`<p class="note pad">${number(all.length - MOST)} more: find them by their names.</p>`}`;
 }
 

@@ -44,7 +44,7 @@ export function MapView({ route }) {
     <${Column} title="Backends" items=${backends} chosen=${chosen.backend} linked=${reached} place=${places.backends} columns=${columns} own="backends"
       onMove=${() => redraw((count) => count + 1)} onLeft=${() => move("frontends")} onRight=${() => document.querySelector(".detail [tabindex='0'], .detail a, .detail button")?.focus()}
       href=${(name) => hrefOf("map", ["backend", name])} row=${(name) => html`<${BackendRow} name=${name} />`} nothing=${wanted ? "No backend matches." : empty("backend/*")} />
-    <section class="detail" aria-label="What is chosen">
+    <section class="detail" aria-label="Details">
       ${(asks || chosen.frontend || chosen.backend) && html`<a class="back" href="#/map">Back to the map</a>`}
       ${asks ? html`<${RequestDetail} />`
         : chosen.server ? html`<${ServerDetail} key=${`${chosen.backend}/${chosen.server}`} backend=${chosen.backend} name=${chosen.server} />`
@@ -55,7 +55,7 @@ export function MapView({ route }) {
   </div>`;
 }
 
-const empty = (objects) => (unread(objects) ? html`<p>None that your role may read.</p><${Reasons} of=${[unread(objects)]} />` : "There is none.");
+const empty = (objects) => (unread(objects) ? html`<p>None that your role may read.</p><${Reasons} of=${[unread(objects)]} />` : "None");
 
 function chosenBy({ parts }) {
   const [kind, name, , server] = parts;

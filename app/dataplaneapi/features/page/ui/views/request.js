@@ -57,11 +57,11 @@ export function RequestDetail() {
       </div>
       <details open=${isOpen} onToggle=${(event) => setOpen(event.target.open)}><summary>Headers and listener</summary><div class="options">
         <label class="wide"><span>Headers, one on a line</span><textarea name="headers" rows="3" spellcheck=${false} autocomplete="off" placeholder="Cookie: session=1" defaultValue=${spelled(asked.headers)}></textarea></label>
-        <label><span>Taken by</span><select name="frontend"><option value="">the listener of its port</option>${(state.frontends ?? []).map((each) => html`<option selected=${each.name === asked.frontend}>${each.name}</option>`)}</select></label>
+        <label><span>Frontend</span><select name="frontend"><option value="">the one that listens on the port</option>${(state.frontends ?? []).map((each) => html`<option selected=${each.name === asked.frontend}>${each.name}</option>`)}</select></label>
       </div></details>
       <div><button type="submit" class="primary" disabled=${Boolean(why) || explained?.loading} title=${why || undefined}>${explained?.loading ? "Asking …" : "Ask HAProxy"}</button></div>
     </form>
-    <div aria-live="polite">${why ? html`<${Forbidden} what="what happens to requests" text=${why} />` : explained ? html`<${Outcome} of=${explained} />` : html`<p class="quiet">A second HAProxy with the same rules answers. It reaches nobody, nothing is changed, and the one in service does not notice.</p>`}</div>`;
+    <div aria-live="polite">${why ? html`<${Forbidden} what="what happens to requests" text=${why} />` : explained ? html`<${Outcome} of=${explained} />` : html`<p class="quiet">A second HAProxy process with the same configuration answers. It contacts no server, and changes nothing.</p>`}</div>`;
 }
 
 function Outcome({ of: { loading, error, answer } }) {
@@ -69,9 +69,9 @@ function Outcome({ of: { loading, error, answer } }) {
   if (error?.status === 403) return html`<${Forbidden} what="what happens to requests" text=${error.message} />`;
   if (error) return html`<${Problem} title=${error.status === 501 ? "No second HAProxy can be asked" : "It cannot be answered"} text=${error.message} />`;
   return html`<${Way} of=${answer} />
-    ${answer.location && html`<p>It leads to <code>${answer.location}</code>.</p>`}
+    ${answer.location && html`<p>The response redirects to <code>${answer.location}</code>.</p>`}
     <h3>Rules that apply</h3><${Rules} rules=${answer.rules} />
-    ${answer.unknown.length > 0 && html`<h3>What else may affect it</h3><ul class="reasons">${answer.unknown.map((each) => html`<li><${Line} of=${each} /><br /><span class="quiet">${each.why}</span></li>`)}</ul>`}
+    ${answer.unknown.length > 0 && html`<h3>Other rules that may apply</h3><ul class="reasons">${answer.unknown.map((each) => html`<li><${Line} of=${each} /><br /><span class="quiet">${each.why}</span></li>`)}</ul>`}
     ${answer.request && html`<${Message} title="What the server gets" of=${answer.request} />`}
     ${answer.response && html`<${Message} title="What the client gets" of=${answer.response} />`}
     ${answer.variables && html`<details><summary>Variables at the end</summary><pre class="said" tabindex="0">${Object.entries(answer.variables).map(([name, value]) => `${name} = ${value}`).join("\n")}</pre></details>`}`;

@@ -15,13 +15,12 @@ const LOOK = 5_000;
 
 export function SplitsView() {
   useStore("changes", "caller", "servers", "sections");
-  useTick(LOOK);
-  const splits = useLoaded((signal) => get("v3/sidecar/splits", { signal }), [state.changes, Math.floor(Date.now() / LOOK)]);
+  const turn = useTick(LOOK), splits = useLoaded((signal) => get("v3/sidecar/splits", { signal }), [state.changes, turn]);
   const may = !state.caller?.read_only;
-  return html`<header class="view-head"><h1>Splits</h1>${may && html`<${Actions} of=${[{ text: "Divide traffic …", why: missing("create", "map/*") || untouchable("frontend/*"), onClick: () => propose(newSplit()) }]} />`}</header>
+  return html`<header class="view-head"><h1>Splits</h1>${may && html`<${Actions} of=${[{ text: "Create split …", why: missing("create", "map/*") || untouchable("frontend/*"), onClick: () => propose(newSplit()) }]} />`}</header>
     <${Loaded} of=${splits} what="the splits">${(found) => (found.length
       ? html`<${Partly} objects=${["split/*"]} /><div class="cards">${found.map((each) => html`<${Split} key=${each.name} of=${each} may=${may} />`)}</div>`
-      : html`<${None} what="splits" objects=${["split/*"]}>A split sends one share of a frontend's requests to one backend, the rest to another, and changes shares without a reload.<//>`)}<//>`;
+      : html`<${None} what="splits" objects=${["split/*"]}>A split sends a share of a frontend's requests to one backend, and the rest to others. Changes of its shares need no reload.<//>`)}<//>`;
 }
 
 function Split({ of, may }) {
