@@ -1,4 +1,4 @@
-// What can be done with servers, waiting changes and the history: each as a call, and as what is known of it beforehand.
+// Actions on servers, unconfirmed changes, the history and workers: each has its call and its plan (plan-dialog.js).
 
 import { call, get, post, remove } from "./api.js";
 import { counted } from "./kit.js";
@@ -11,7 +11,7 @@ const CONFIG = "v3/services/haproxy/configuration/";
 const KEPT = "It survives reloads and restarts as an override. The configuration does not change.";
 export const UNLESS_CONFIRMED = { label: "Roll back automatically unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] };
 
-/** A server is put into a state in the running process. */
+/** Set the state of a server at runtime. */
 export function setState(server, to) {
   const verbs = { ready: "Put into service", maint: "Put into maintenance", drain: "Drain" };
   return {
@@ -44,7 +44,7 @@ export function setWeight(server) {
   };
 }
 
-/** Out of service without a failed request: an operation that ends when nobody uses the server any more. */
+/** Take a server out of service without a failed request: start an operation that ends when the server has no sessions. */
 export function drain(server) {
   return {
     title: `Drain ${short(server.object)}`,
@@ -112,7 +112,7 @@ export function revert(entry) {
   };
 }
 
-/** Configuration and stored files as they were after a change, as new changes. */
+/** Return the configuration and the stored files to their state after a change. */
 export function restore(entry) {
   return {
     title: `Restore the state after change ${entry.id}`,
@@ -184,7 +184,7 @@ export function deleteServer(server) {
 
 export const outcome = (text) => ({ status, headers }) => (status === 202 ? `${text} in the file; reload ${headers.get("Reload-Id")} makes it take effect.` : `${text}.`);
 
-/** The plan of edits of the configuration, made in a transaction that its call commits. The `edit` of an error is the one that was refused. */
+/** Plan edits of the configuration in a transaction, which the call of the plan commits. The `edit` of an error is the refused edit. */
 export async function inTransaction(edits, confirm) {
   const { id } = await post("v3/services/haproxy/transactions", undefined, { query: { version: String(await get(`${CONFIG}version`)) } });
   const path = `v3/services/haproxy/transactions/${segment(id)}`, discard = () => remove(path).catch(() => {});
@@ -202,7 +202,7 @@ export async function inTransaction(edits, confirm) {
   }
 }
 
-/** The effects of the change that waits for a confirmation. */
+/** Load the effects of an unconfirmed change. */
 async function ofEntries({ id: confirmation }, back) {
   const { entries: ids = [] } = await get(`v3/sidecar/confirmations/${segment(confirmation)}`);
   const entries = await Promise.all(ids.map((id) => get(`v3/sidecar/history/${segment(id)}`)));
@@ -215,7 +215,7 @@ async function ofEntries({ id: confirmation }, back) {
 
 const swapped = (effects) => (effects ?? []).map((each) => ({ ...each, old: each.new, new: each.old }));
 
-/** A unified difference the other way round. */
+/** Swap the two sides of a unified diff. */
 function reversed(diff) {
   const turned = { "+": "-", "-": "+" };
   const lines = (diff ?? "").split("\n").map((line) => {
@@ -223,11 +223,11 @@ function reversed(diff) {
     if (line.startsWith("@@")) return line.replace(/-(\S+) \+(\S+)/, "-$2 +$1");
     return turned[line[0]] ? turned[line[0]] + line.slice(1) : line;
   });
-  // What goes stands above what comes.
+  // Removed lines come before added ones.
   return lines.join("\n").replace(/((?:^\+(?!\+\+ ).*\n)+)((?:^-(?!-- ).*\n)+)/gm, "$2$1");
 }
 
-/** What the backend keeps without this server. */
+/** Say how many servers of the backend stay up without this one. */
 function loss(server) {
   const { counts, total } = health(state, server.backend);
   const left = counts.up - (condition(server) === "up" ? 1 : 0);

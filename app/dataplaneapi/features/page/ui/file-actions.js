@@ -1,4 +1,4 @@
-// Entries of maps and ACLs, and stored files: of the process, of the file, or of both.
+// Actions on entries of maps and ACLs, and on stored files: in the process, in the file, or in both.
 
 import { get, form, post } from "./api.js";
 import { outcome } from "./actions.js";
@@ -6,7 +6,7 @@ import { counted } from "./kit.js";
 import { segment } from "./names.js";
 
 const RUNTIME = "v3/services/haproxy/runtime/", STORAGE = "v3/services/haproxy/storage/";
-/** What the stores are called: paths of files, of plans, and of what HAProxy has loaded. */
+/** The stores: paths of their files, of their plans, and of the lists that HAProxy has loaded. */
 const STORES = {
   map: { noun: "map", files: `${STORAGE}maps`, plan: "maps", loaded: `${RUNTIME}maps` },
   acl: { noun: "ACL", files: "v3/sidecar/acls", plan: "acls", loaded: `${RUNTIME}acls` },
@@ -14,7 +14,7 @@ const STORES = {
 };
 const SYNC = { label: "Change the file as well", type: "checkbox" };
 
-/** A list is {kind, name, id, loaded, stored}: `id` is what the process calls it, `name` its file. */
+/** A list is {kind, name, id, loaded, stored}: `id` identifies it in the process, `name` is its file. */
 export const entriesOf = (list) => `${STORES[list.kind].loaded}/${segment(list.id)}/entries`;
 const fileOf = (list) => `${STORES[list.kind].files}/${segment(list.name)}`;
 
@@ -60,14 +60,14 @@ export function deleteEntry(list, entry) {
     danger: true,
     options,
     initial,
-    // A pattern has a reference, since others may be spelled the same; the reference begins with # in HAProxy's own words.
+    // A pattern is identified by its reference, because the same pattern may occur more than once.
     call: ({ sync }) => ({ method: "DELETE", path: `${entriesOf(list)}/${segment(isMap ? entry.key : entry.id)}`, query: { force_sync: sync && "true" } }),
     plan: ({ sync }) => ({ changes: [shown(list, entry, null)], notes: kept(list, sync) }),
     done: outcome(`The ${isMap ? "entry" : "pattern"} is deleted from ${list.name}`),
   };
 }
 
-/** A stored file as text. */
+/** Edit a stored file as text. */
 export async function editFile(list) {
   const before = await get(fileOf(list));
   return {
@@ -93,7 +93,7 @@ function lineChanges(before, after) {
   return `${counted(added, "line")} added, ${removed} removed.`;
 }
 
-/** A file of the operator's disk as a stored one: new, or in the place of one of `known`. */
+/** Store a file from the operator's disk. It replaces the file with its name, if `known` has one. */
 export function upload(kind, known) {
   const { noun, files } = STORES[kind];
   const nameOf = ({ name, file }) => name.trim() || file?.name || "";

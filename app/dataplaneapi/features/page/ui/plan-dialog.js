@@ -1,4 +1,4 @@
-// The one door of all actions: what would happen is shown first, and what was shown is what is sent.
+// The dialog of all actions. It shows what would happen, and then sends exactly that.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { ApiError, call, post } from "./api.js";
@@ -7,14 +7,14 @@ import { touch, useStore } from "./store.js";
 
 /**
  * An action is {
- *   title, verb           what the heading and the button say; `danger` paints the button
- *   options               {name: {label, choices: [[value, text]] | type, ...}}, with `initial` values beside it; or a component `form`, which has
- *                         their `values`, the function `set` and the `plan`
- *   call(options)         {method, path, query, body | text, type}: the call that does it, sent as it was planned
- *   plan(options)         what the page can tell beforehand: {changes: [{object, member, old, new}], diff, commands, reasons, reload,
- *                         messages, notes: [text], call, how, incomplete, isRefused, discard}: a `call` in it stands for the one above, `how` says
- *                         what happens where it is more than a reload or none, `incomplete`
- *                         says what is still to be filled in, `isRefused` that HAProxy refuses it, `discard` ends what was begun for a plan that is not carried out
+ *   title, verb           the texts of the heading and the button; with `danger`, the button is red
+ *   options               {name: {label, choices: [[value, text]] | type, ...}}, with their `initial` values; or a component `form` that gets the
+ *                         `values`, the function `set` and the `plan`
+ *   call(options)         the call: {method, path, query, body | text, type, headers}
+ *   plan(options)         the effects: {changes: [{object, member, old, new}], diff, commands, reasons, reload, messages, notes: [text], call, how,
+ *                         incomplete, isRefused, discard}. Its `call` takes precedence. `how` is a sentence instead of the one about a reload.
+ *                         `incomplete` says which input is missing, and `isRefused` that HAProxy refuses the change. `discard` is called if
+ *                         the plan is not carried out
  *   done(answer)          the sentence that is shown afterwards
  * }
  */

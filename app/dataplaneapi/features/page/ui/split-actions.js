@@ -9,11 +9,11 @@ const PERCENT = { type: "range", min: 0, max: 100, step: 1 };
 const shared = (first, second) => (share) => `${first} ${share} %, ${second} ${100 - share} %`;
 const put = (name, body, query) => ({ method: "PUT", path: `v3/sidecar/splits/${segment(name)}`, body, query });
 
-/** Backends that would get requests and have no server for them. */
+/** Return a warning for each backend that would get requests and has no server up. */
 const warnings = (weights) =>
   Object.keys(weights).filter((name) => weights[name] > 0 && !health(state, name).counts.up).map((name) => `No server of ${name} is up: its requests would be answered 503.`);
 
-/** Other shares: one slider for two backends, else one for the weight of each. */
+/** Change the shares: with one slider for two backends, otherwise with one slider for the weight of each. */
 export function setShares(split) {
   const names = Object.keys(split.weights), [first, second] = names, isPair = names.length === 2;
   const weightsOf = (options) => (isPair ? { [first]: options.share, [second]: 100 - options.share } : Object.fromEntries(names.map((name) => [name, options[name]])));

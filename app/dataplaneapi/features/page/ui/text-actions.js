@@ -1,4 +1,4 @@
-// What can be done with the text of the configuration: another one is committed, and lines are added to it.
+// Actions on the text of the configuration: commit another text, and add lines.
 
 import { UNLESS_CONFIRMED, outcome } from "./actions.js";
 import { call, get } from "./api.js";
@@ -7,7 +7,7 @@ import { sectionsOf } from "./sections.js";
 const RAW = "v3/services/haproxy/configuration/raw";
 const VERSION = "v3/services/haproxy/configuration/version";
 
-/** The text as it is now, the version that it has, its sections, and the words that the editor completes. */
+/** Load the current text, its version, its sections, and the words that the editor completes. */
 export async function present(signal) {
   const [{ body, headers }, { default: words }] = await Promise.all([get(RAW, { signal, full: true }), import("./words.js")]);
   return { text: body, version: headers.get("Configuration-Version"), words, sections: sectionsOf(body, words.sections) };
@@ -24,7 +24,7 @@ export function commitText(title, text, version) {
   };
 }
 
-/** The server knows which lines are missing, and where they go; the text that it plans is committed. */
+/** Add the lines for reports of states. The server plans which lines are missing, and where they go. */
 export function addLines() {
   return {
     title: "Let HAProxy report states",

@@ -1,4 +1,4 @@
-// What holds wherever one looks: connection, version, a reload that is due, a change that waits, work that goes on.
+// The top bar with version and connection, and below it what is pending or in progress.
 
 import { html, useEffect, useRef } from "./vendor/preact.js";
 import { currentSession, get, signOut } from "./api.js";
@@ -15,7 +15,7 @@ const CONNECTIONS = { live: "Live", connecting: "Connecting", retrying: "Disconn
 export function TopBar({ views, view }) {
   useStore("version", "connection", "caller", "worker", "theme");
   const { connection, caller } = state, nav = useRef(null);
-  // Where there is no room for all of them the current one is in sight.
+  // The current view stays visible if the bar has no room for all.
   useEffect(() => nav.current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [view]);
   return html`<header class="top">
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to content</a>
@@ -62,7 +62,7 @@ export function setTheme(theme = localStorage.getItem(THEME) ?? "system") {
 // Plots have their colours from the time when they were made.
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => touch("theme"));
 
-/** Strips below the bar, of what waits or goes on; none where nothing does. */
+/** Strips below the bar: a lost connection, an unconfirmed change, a pending reload, operations, and notices. */
 export function Strips() {
   useStore("connection", "confirmation", "reload", "operations", "notices");
   const running = [...state.operations.values()].filter((each) => each.status === "running");
@@ -88,7 +88,7 @@ function Disconnected() {
 function Waiting({ of }) {
   useTick(250);
   const left = Math.max(0, of.until - Date.now());
-  // One's own change one may confirm in any case.
+  // Authors may always confirm their own changes.
   const why = of.author === state.caller?.name ? "" : missing("change", spell("confirmation", of.id));
   const entries = of.entries?.length ? ` (change ${of.entries.join(", ")})` : "";
   return html`<section class="strip waits" aria-label="Unconfirmed change">

@@ -1,4 +1,4 @@
-// Certificates, by the time that is left to them.
+// Certificates, sorted by expiry.
 
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
@@ -12,7 +12,7 @@ import { state, useStore } from "../store.js";
 const SOON = 14;
 export const DAY = 86_400_000, NEAR = 30;
 const STORED = "v3/services/haproxy/storage/ssl_certificates", RUNNING = "v3/services/haproxy/runtime/ssl_certs";
-// How many are asked for at a time: the browser has six connections, and one is the stream's.
+// The number of concurrent requests: the browser has six connections, and the event stream uses one.
 const AT_ONCE = 3;
 
 export function CertificatesView() {
@@ -38,7 +38,7 @@ export function CertificatesView() {
     }}<//>`;
 }
 
-/** /CN=shop.example as shop.example. */
+/** Shorten /CN=shop.example to shop.example. */
 const plain = (name) => name?.replace(/^\/CN=/, "") || "–";
 
 function Expiry({ time }) {
@@ -48,7 +48,7 @@ function Expiry({ time }) {
   return html`<${Badge} tone=${tone}>${days < 0 ? "Expired" : `${days} days`}<//> <span class="quiet">${new Date(time).toLocaleDateString()}</span>`;
 }
 
-/** Stored and loaded certificates, the first to expire first. */
+/** Load the stored and the loaded certificates, sorted by expiry. */
 export async function loadCertificates(signal) {
   const none = (error) => {
     if (error.status === 403 || error.status === 0) throw error;

@@ -1,4 +1,4 @@
-// The configuration as text: its sections, one of them to edit, what HAProxy says of it while one types, and the commit.
+// The configuration as text: its sections, and an editor for one of them with HAProxy's messages and a commit.
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { post } from "../api.js";
@@ -13,7 +13,7 @@ import { replaced, textOf, trimmed } from "../sections.js";
 import { state, useStore } from "../store.js";
 import { commitText, present } from "../text-actions.js";
 
-// So long after the last key HAProxy is asked, in milliseconds.
+// HAProxy validates the text so long after the last key, in milliseconds.
 const REST = 300;
 const ALL = "all";
 
@@ -38,15 +38,17 @@ function Names({ of: { sections, text }, search, chosen }) {
   return html`<ol class="entries">${rows.slice(0, 1000).map((each) => html`<li key=${each.id}><a class="entry" href=${hrefOf("configuration", [each.id])} aria-current=${each.id === chosen ? "true" : undefined}><span class="entry-what">${each.title}${state.drafts.has(each.id) ? html` <${Badge} tone="warn">Edited<//>` : ""}</span><span class="entry-when">${number(each.last - each.first + 1)} lines</span></a></li>`)}</ol>`;
 }
 
-/** Where a section stands in a text, or all of them: what stands above the first one is the server's. */
+/** Return the lines of a section, or of all of them. The lines above the first section belong to the server. */
 function placeOf({ text, sections }, id) {
   if (id !== ALL) return sections.find((each) => each.id === id);
   const count = text.split("\n").length;
   return { first: sections[0]?.first ?? count - 1, last: sections.at(-1)?.last ?? count - 1, title: "All sections" };
 }
 
-/** A draft is {base, mine, own}: what was there when it began, the text of the section, and what of it is committed and not yet read again.
- * It stays while other views are looked at. */
+/**
+ * A draft is {base, mine, own}: the configuration when the edit began, the edited text, and the text that was committed but not loaded again yet.
+ * It is kept while another view is open.
+ */
 function useDraft(id, now) {
   const [, render] = useState(0);
   const draft = state.drafts.get(id) ?? { base: now, mine: null };
@@ -59,7 +61,7 @@ function useDraft(id, now) {
 }
 
 function Section({ id, now }) {
-  // What others change elsewhere is taken over, what they change in this section is asked about.
+  // Changes of others in other sections are merged. If they change this section, the operator decides.
   const [{ base, mine, own }, setDraft] = useDraft(id, now);
   const place = useMemo(() => placeOf(now, id), [now]), was = useMemo(() => placeOf(base, id), [base]);
   const theirs = useMemo(() => place && textOf(now.text, place), [now]), before = useMemo(() => own ?? (was && textOf(base.text, was)), [base, own]);
@@ -77,7 +79,7 @@ function Section({ id, now }) {
       onCommitted=${(text) => state.drafts.has(id) && setDraft({ ...state.drafts.get(id), own: trimmed(text) })} />`;
 }
 
-/** Lines that came and went, without their places. */
+/** Return the removed and added lines, without context. */
 function changed(before, after) {
   const old = before.split("\n"), now = after.split("\n");
   return [...old.filter((line) => !now.includes(line)).map((line) => `-${line}`), ...now.filter((line) => !old.includes(line)).map((line) => `+${line}`)].join("\n");
@@ -107,7 +109,7 @@ function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCom
     ${!readOnly && html`<p class="quiet small">Completions appear while you type, and with Ctrl+Space. Use the arrow keys and Enter to choose one, Esc to hide them.</p>`}`;
 }
 
-/** backend/shop; nothing for all sections. */
+/** Return the object of a section, such as backend/shop; '' for all sections. */
 function objectOf({ id = ALL, keyword }) {
   const name = id.split(" ")[1];
   return id === ALL ? "" : spell(keyword, name && !name.startsWith("#") ? name : "*");
@@ -123,7 +125,7 @@ function Verdict({ isChanged, asking, error, plan }) {
   return html`<${Badge} tone=${plan.reload ? "reload" : "live"}>${plan.reload ? "Reload" : "Live"}<//> HAProxy accepts it, ${plan.reload ? "by a reload" : "without a reload"}; ${number(count)} ${count === 1 ? "difference" : "differences"}.`;
 }
 
-/** What the server says of a text, some time after the last change of it, and again where the configuration may be another one. */
+/** Plan a text some time after its last change, and again after a change of the configuration. */
 function usePlan(text, isChanged, now) {
   const [found, setFound] = useState({});
   const last = useRef(null);
@@ -144,7 +146,7 @@ function usePlan(text, isChanged, now) {
   return found;
 }
 
-/** HAProxy's messages: those about a line of this section, and the others. */
+/** Return HAProxy's messages: those about lines of this section, and the others. */
 function problemsOf(plan, { first, title }, text) {
   const count = text.split("\n").length, here = [], elsewhere = [];
   for (const { line, severity, text: said, section } of plan?.messages ?? []) {
@@ -152,7 +154,7 @@ function problemsOf(plan, { first, title }, text) {
     if (line && line > first && line <= first + count) here.push({ line: line - first, severity, text: words });
     else if (line) elsewhere.push({ severity, place: `Line ${line}${section ? ` (${section})` : ""}:`, text: words });
   }
-  // What HAProxy says without a line only sums up what it has said of lines.
+  // Messages without a line only repeat those with lines.
   if (!here.length && !elsewhere.length) for (const { severity, text: said } of plan?.messages ?? []) elsewhere.push({ severity, text: said, place: `${title}:` });
   return { here, elsewhere };
 }

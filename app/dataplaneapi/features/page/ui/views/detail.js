@@ -1,4 +1,4 @@
-// What stands beside the map: a frontend, a backend with its servers, a server.
+// The details next to the map: a frontend, a backend with its servers, or a server.
 
 import { html, useState } from "../vendor/preact.js";
 import { deleteServer, drain, setState, setWeight } from "../actions.js";
@@ -18,7 +18,7 @@ import { Share } from "./map.js";
 
 const LOOK = 2_000, RECORDED = 15_000;
 
-/** The plots of one object over the chosen time, with the value of now or of the point under the pointer. */
+/** The plots of one object over the chosen time range, with the current value, or that of the point under the pointer. */
 function Plots({ object, without = [] }) {
   useStore("range");
   useRepeated((signal) => loadHour(object, signal), RECORDED, [object]);
@@ -37,10 +37,10 @@ function LabelledPlot({ object, plot }) {
     ${classes.length > 0 && html`<p class="classes quiet">${classes.map(([name, each]) => html`<span>${name} <span class="number">${rate(each)}</span></span>`)}</p>`}</figure>`;
 }
 
-/** Loads the counters of a backend's servers again and again while it is shown. */
+/** Load the counters of a backend's servers every two seconds. */
 const useCounters = (backend) => useRepeated((signal) => loadCounters(backend, signal), LOOK, [backend]);
 
-/** What is missing is told anew by the next snapshot alone. */
+/** Add the missing lines. Only the next snapshot reports again which lines are missing. */
 async function addThem() {
   if (!(await propose(addLines()))) return;
   state.linesToAdd = {};
@@ -77,22 +77,22 @@ export function FrontendDetail({ section, name }) {
     : html`<p class="quiet">It names no backend: only its own rules can answer.</p>`}`;
 }
 
-/** What can be created in a section: the kind that most sections have, and any other. */
+/** The buttons of a section: create its most common kind, or any other. */
 function SectionActions({ keyword, name, why, children }) {
   const [kind] = Object.keys(OFTEN[keyword]), lacks = lacksCreate({ keyword, name, kind }), lacksAny = lacksCreate({ keyword, name });
   return html`<div class="actions">${!state.caller?.read_only && html`<${Act} text=${`Create ${kind} …`} why=${lacks} onClick=${() => create({ keyword, name, kind })} /><${Act} text="Create other …" why=${lacksAny} onClick=${() => create({ keyword, name })} />`}${children}</div><${Reasons} of=${[lacks, lacks ? "" : lacksAny, ...why]} />`;
 }
 
-/** New sections, wherever sections are listed. */
+/** The buttons that create sections. */
 export function CreateSections() {
   if (state.caller?.read_only) return null;
   return html`<${Actions} of=${["frontend", "backend"].map((kind) => ({ text: `Create ${kind} …`, why: lacksCreate({ kind }), onClick: () => create({ kind }) }))} />`;
 }
 
-/** Raw text is read as a whole, or not at all. */
+/** A link to the text of a section. It needs the permission to read the whole configuration. */
 const AsText = ({ section }) => html`<${Act} text="Edit as text" why=${unread("**")} href=${hrefOf("configuration", [section])} />`;
 
-/** It is not there, or not for this caller. */
+/** A note that an object does not exist, or that the caller may not read it. */
 function Gone({ what, object, name }) {
   const why = missing("read", object);
   return why ? html`<${Forbidden} what=${`${what} ${name}`} text=${why} />` : html`<${Nothing} title=${`There is no ${what} ${name}`}>It may have been deleted, or renamed.<//>`;

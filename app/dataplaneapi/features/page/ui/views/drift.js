@@ -1,4 +1,4 @@
-// Where file, running configuration and worker differ, and what was changed in the process alone.
+// Differences between file, loaded configuration and process, and overrides.
 
 import { html } from "../vendor/preact.js";
 import { get } from "../api.js";

@@ -1,4 +1,4 @@
-// Who has changed what: the last changes, one of them with its difference, and the way back.
+// The history: the last changes, and the details of one with its difference, to revert it.
 
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
@@ -44,7 +44,7 @@ function Line({ entry, chosen, query }) {
   return html`<li>${entry.outcome === "refused" ? html`<div class="entry">${body}</div>` : html`<a class="entry" href=${hrefOf("history", [entry.id], query)} aria-current=${chosen ? "true" : undefined}>${body}</a>`}</li>`;
 }
 
-/** Without those that others stand in: of a server's change the backend says nothing more. */
+/** Leave out the objects that contain others: the backend of a changed server adds nothing. */
 const innermost = (objects) => objects.filter((each) => !objects.some((other) => other.startsWith(`${each}/`)));
 
 const ofProcess = "It changed only the running process. Remove the override, or reload.";

@@ -1,4 +1,4 @@
-// Maps and ACLs: what HAProxy has loaded, what is stored, and their entries.
+// Maps and ACLs, loaded and stored, with their entries.
 
 import { html, useMemo, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
@@ -12,9 +12,9 @@ import { state, useStore } from "../store.js";
 import { useVirtual } from "../virtual.js";
 
 const ROW = 34;
-// ACLs in the configuration can be thousands: those behind so many are found by their names.
+// A configuration can have thousands of ACLs. Those beyond this number are found by name.
 const MOST = 300;
-// What is listed: ACLs that HAProxy has loaded are shown to those who may read everything.
+// The listed objects. Loaded ACLs are visible only to callers that may read everything.
 const KINDS = ["map/*", "acl_file/*", "**"];
 
 export function ListsView({ route }) {
@@ -45,7 +45,7 @@ function Names({ all, chosen }) {
     ${all.length > MOST && html`<p class="note pad">${number(all.length - MOST)} more: find them by their names.</p>`}`;
 }
 
-/** All lists that the caller may read, loaded or stored. */
+/** Load all lists that the caller may read, loaded or stored. */
 async function load(signal) {
   const paths = ["v3/services/haproxy/runtime/maps", "v3/services/haproxy/storage/maps", ...(unread("**") ? [] : ["v3/services/haproxy/runtime/acls"]), "v3/sidecar/acls"];
   const none = (error) => {
@@ -57,12 +57,12 @@ async function load(signal) {
   return [...joined("map", maps, mapFiles, (each) => each.file), ...joined("acl", acls.filter((each) => !each.description?.includes("'httpclient'")), aclFiles, (each) => each.storage_name)];
 }
 
-/** Lists of one kind: loaded ones with their files, then files that are not loaded. */
+/** Return the lists of one kind: loaded ones with their files, then files that are not loaded. */
 function joined(kind, loaded, files, pathOf) {
   const stored = new Map(files.map((each) => [each.file, each.storage_name]));
   const rows = loaded.map((each) => {
     const path = pathOf(each), name = stored.get(path);
-    // Maps are asked for by the names of their files in the directory of maps, ACLs by their numbers as well.
+    // The API identifies a map by the name of its file in the directory of maps, and an ACL by its number too.
     const isOutside = kind === "map" && !each.storage_name;
     return { kind, object: spell(kind, kind === "map" ? (each.storage_name ?? path) : path), name: name ?? each.storage_name ?? path, id: name ?? (kind === "map" ? (each.storage_name ?? path) : each.id), loaded: true, stored: Boolean(name), isOutside, where: name ? "" : /line \d+/.exec(each.description ?? "")?.[0] };
   });

@@ -1,4 +1,4 @@
-// What became of reloads: HAProxy's words, and the line of the refused text that they are about.
+// Reloads with their outcome, HAProxy's messages, and the lines that they name.
 
 import { html } from "../vendor/preact.js";
 import { get } from "../api.js";
@@ -11,7 +11,7 @@ import { hrefOf } from "../route.js";
 import { state, useStore } from "../store.js";
 
 const STATUS = { failed: ["bad", "Failed"], succeeded: ["good", "Succeeded"], in_progress: ["warn", "Due"] };
-// Lines that stand around one that HAProxy names.
+// The number of lines around a line that HAProxy names.
 const AROUND = 3;
 
 export function ReloadsView({ route }) {
@@ -29,7 +29,7 @@ export function ReloadsView({ route }) {
       placeholder=${html`<${Nothing} title="Choose a reload">The reasons and HAProxy's messages appear here.<//>`} />`;
 }
 
-/** What HAProxy complains of, in its words. */
+/** Return HAProxy's first alert. */
 const complaint = (text = "") => /\[ALERT\]\s+(?:\(\d+\) : )?(.*)/.exec(text)?.[1] ?? text.split("\n")[0];
 
 function Record({ id }) {
@@ -49,7 +49,7 @@ function Record({ id }) {
     ${found.reasons?.length > 0 && html`<h3>Reasons</h3><ul class="reasons">${found.reasons.map((each) => html`<li>${each.section && html`<code>${each.section}</code>${each.line ? ` line ${each.line}` : ""}: `}${each.reason}${each.remedy && html`<br /><span class="quiet">${each.remedy}</span>`}</li>`)}</ul>`}`}<//>`;
 }
 
-/** The refused text at the lines that HAProxy names, as in "[/etc/haproxy/haproxy.cfg:19]". */
+/** Show the refused text around the lines that HAProxy names, as in "[/etc/haproxy/haproxy.cfg:19]". */
 function Lines({ text, said }) {
   const lines = text.split("\n");
   const named = [...new Set([...said.matchAll(/\[[^\]\s]*:(\d+)\]/g)].map((match) => Number(match[1])))].filter((line) => line >= 1 && line <= lines.length);

@@ -1,4 +1,4 @@
-// What happens to a request: the question, the answer of HAProxy itself, and the way that the map lights up.
+// What HAProxy does with a request: the form, the answer, and the path that the map highlights.
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { post } from "../api.js";
@@ -10,10 +10,10 @@ import { state, touch, useStore } from "../store.js";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
 
-/** What an explanation makes of the map: {frontend, backend, server}. */
+/** Return the path on the map: {frontend, backend, server}. */
 export const wayOf = (explained) => ({ frontend: explained?.answer?.listener.frontend, backend: explained?.answer?.backend, server: explained?.answer?.server });
 
-/** Asks, and shows it on the map; `state.explained` is {question, answer, error, loading}. */
+/** Explain a request, and show its path on the map. `state.explained` is {question, answer, error, loading}. */
 export async function explain(question) {
   const asked = (state.explained = { question, loading: true });
   touch("explained");
@@ -26,7 +26,7 @@ export async function explain(question) {
   touch("explained");
 }
 
-/** The members of the form, those alone that say something. */
+/** Return the members of the form that are not empty. */
 function questionOf({ url, method, src, frontend, headers }) {
   const lines = headers.split("\n").map((line) => /^([^:]+):\s*(.*)$/.exec(line.trim())).filter(Boolean);
   const values = {};
@@ -42,7 +42,7 @@ export function RequestDetail() {
   const asked = explained?.question ?? {};
   const [isOpen, setOpen] = useState(Boolean(asked.frontend || asked.headers));
   useEffect(() => form.current.elements.url.focus(), []);
-  // Often it is the listener that has to be named.
+  // Often the frontend has to be named.
   useEffect(() => { if (explained?.error) setOpen(true); }, [explained?.error]);
   const ask = (event) => {
     event.preventDefault();
@@ -93,7 +93,7 @@ function Way({ of }) {
 
 const Line = ({ of }) => html`<span class="quiet number">${of.file ? `${of.file}:` : ""}${of.line}</span> <code>${of.text}</code>`;
 
-/** Rules with what of their conditions holds; of a test as well. */
+/** Rules with the conditions that are true, also of a test. */
 export function Rules({ rules }) {
   if (!rules.length) return html`<p class="quiet">None applies.</p>`;
   return html`<ol class="rules">${rules.map((rule) => html`<li><${Line} of=${rule} /> <span class="quiet">${rule.section}</span>

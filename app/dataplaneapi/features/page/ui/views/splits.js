@@ -1,4 +1,4 @@
-// Splits: which share of requests each backend is to get, and how many it got.
+// Splits: the share of each backend, and the requests that it got.
 
 import { html } from "../vendor/preact.js";
 import { get } from "../api.js";

@@ -9,7 +9,7 @@ import { hrefOf } from "../route.js";
 import { state, useStore } from "../store.js";
 
 const TABLES = "v3/services/haproxy/runtime/stick_tables", KINDS = ["stick_table/*"];
-// Tables hold millions of entries: so many are listed, and any other is found by its whole key.
+// A table may have millions of entries. So many are listed, and any other is found by its whole key.
 const MOST = 500, REFRESH = 5_000;
 const KEYS = { ip: "IP address", ipv6: "IPv6 address", integer: "integer", string: "text", binary: "binary" };
 
@@ -36,7 +36,7 @@ function StickTable({ name }) {
   const turn = useTick(REFRESH);
   const entries = useLoaded((signal) => (why ? Promise.resolve([]) : get(`${TABLES}/${segment(name)}/entries`, { query: { count: MOST + 1 }, signal })), [name, turn, why]);
   const isLong = (entries.data?.length ?? 0) > MOST;
-  // A key that this type of table cannot have is refused.
+  // The server refuses a key that does not fit the type of the table.
   const one = useLoaded((signal) => (isLong && key ? get(`${TABLES}/${segment(name)}/entries`, { query: { key }, signal }).catch(() => []) : Promise.resolve([])), [name, key, isLong, turn]);
   if (why) return html`<${Forbidden} what=${`the stick table ${name}`} text=${why} />`;
   return html`<header class="detail-head"><h2>${name}</h2><span class="quiet">stick table</span></header>

@@ -1,4 +1,4 @@
-// Tests of routing: those that are kept, and what a run of them has found.
+// Routing tests, and their results.
 
 import { html, useState } from "../vendor/preact.js";
 import { get, post } from "../api.js";

@@ -1,4 +1,4 @@
-// The processes of HAProxy: the one in service, and what holds those that reloads have replaced.
+// The processes of HAProxy: the current one, and former ones with the sessions that keep them.
 
 import { html } from "../vendor/preact.js";
 import { get } from "../api.js";
