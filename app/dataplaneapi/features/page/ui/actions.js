@@ -236,7 +236,7 @@ function loss(server) {
 
 function sessions(server) {
   const open = state.counters.get(server.object)?.scur;
-  return open === undefined ? "Sessions are counted in all HAProxy processes." : `Open in the process in service: ${counted(open, "session")}; those of former ones count as well.`;
+  return open === undefined ? "The sessions of all HAProxy processes count." : `Open: ${counted(open, "session")} in the current process. Sessions of former processes count, too.`;
 }
 
 function share(server, weight) {

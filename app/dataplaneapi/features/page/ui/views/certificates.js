@@ -3,7 +3,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { deleteFile, upload } from "../file-actions.js";
-import { Actions, Badge, Loaded, None, Nothing, Partly, RowButton, Table, useLoaded } from "../kit.js";
+import { Actions, Badge, Loaded, None, Nothing, Partly, RowButton, Table, span, useLoaded } from "../kit.js";
 import { segment, spell } from "../names.js";
 import { propose } from "../plan-dialog.js";
 import { missing, untouchable } from "../rights.js";
@@ -43,9 +43,9 @@ const plain = (name) => name?.replace(/^\/CN=/, "") || "–";
 
 function Expiry({ time }) {
   if (!time) return html`<span class="quiet">unknown</span>`;
-  const days = Math.floor((Date.parse(time) - Date.now()) / DAY);
-  const tone = days < SOON ? "bad" : days < NEAR ? "warn" : "good";
-  return html`<${Badge} tone=${tone}>${days < 0 ? "Expired" : `${days} days`}<//> <span class="quiet">${new Date(time).toLocaleDateString()}</span>`;
+  const left = Date.parse(time) - Date.now();
+  const tone = left < SOON * DAY ? "bad" : left < NEAR * DAY ? "warn" : "good";
+  return html`<${Badge} tone=${tone}>${left < 0 ? "Expired" : span(left)}<//> <span class="quiet">${new Date(time).toLocaleDateString()}</span>`;
 }
 
 /** Load the stored and the loaded certificates, sorted by expiry. */

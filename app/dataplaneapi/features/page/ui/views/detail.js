@@ -128,7 +128,7 @@ export function ServerDetail({ backend, name }) {
     <${Facts} rows=${[
       ["Address", html`<code>${addressOf(server)}</code>`], ["Weight", number(server.weight)], ["Administrative state", server.admin_state], ["Operational state", server.operational_state],
       row.check_status && ["Last check", checkOf(row)], ["Queue", number(row.qcur ?? 0)], ["Sessions in total", number(row.stot ?? 0)],
-      ["Failed connections / responses", `${number(row.econ ?? 0)} / ${number(row.eresp ?? 0)}`], ["Went down", row.chkdown ? `${row.chkdown === 1 ? "once" : `${number(row.chkdown)} times`}, for ${span(1000 * (row.downtime ?? 0))} in total` : "never"],
+      ["Responses 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Failed connections / responses", `${number(row.econ ?? 0)} / ${number(row.eresp ?? 0)}`], ["Went down", row.chkdown ? `${row.chkdown === 1 ? "once" : `${number(row.chkdown)} times`}, for ${span(1000 * (row.downtime ?? 0))} in total` : "never"],
     ]} />`;
 }
 

@@ -22,18 +22,18 @@ export function ListsView({ route }) {
   const [kind, id] = route.parts;
   const lists = useLoaded(load, [state.changes, state.worker]);
   const [search, setSearch] = useState(""), wanted = search.trim().toLowerCase();
-  const known = (of) => (lists.data ?? []).filter((each) => each.kind === of && each.stored).map((each) => each.name);
+  const known = (of) => (lists.data?.rows ?? []).filter((each) => each.kind === of && each.stored).map((each) => each.name);
   return html`<${Two} view="lists" title="Maps and ACLs" kind="list-detail" isChosen=${Boolean(id)}
       head=${html`${!state.caller?.read_only && html`<${Actions} of=${[
           { text: "Upload a map …", why: untouchable("map/*"), onClick: () => propose(upload("map", known("map"))) },
-          { text: "Upload an ACL …", why: untouchable("acl_file/*"), onClick: () => propose(upload("acl", known("acl"))) },
+          { text: "Upload an ACL …", why: untouchable("acl_file/*") || (lists.data?.hasAclFiles === false ? "The setting acl_dir has no value, so no ACLs are stored here." : ""), onClick: () => propose(upload("acl", known("acl"))) },
         ]} />`}
         <input type="search" placeholder="Name" aria-label="Find a map or an ACL" value=${search} onInput=${(event) => setSearch(event.target.value)} />`}
-      list=${html`<${Loaded} of=${lists} what="maps and ACLs">${(all) => html`
+      list=${html`<${Loaded} of=${lists} what="maps and ACLs">${({ rows: all }) => html`
         ${all.length > 0 && html`<${Partly} objects=${KINDS} />`}
         ${all.length ? html`<${Names} all=${all.filter((each) => each.name.toLowerCase().includes(wanted))} chosen=${(each) => each.kind === kind && each.id === id} />`
           : html`<${None} what="maps and no ACLs" objects=${KINDS}>HAProxy has loaded none, and none is stored.<//>`}`}<//>`}
-      detail=${lists.data && html`<${List} key=${`${kind} ${id}`} kind=${kind} id=${id} of=${lists.data.find((each) => each.kind === kind && each.id === id)} />`}
+      detail=${lists.data && html`<${List} key=${`${kind} ${id}`} kind=${kind} id=${id} of=${lists.data.rows.find((each) => each.kind === kind && each.id === id)} />`}
       placeholder=${html`<${Nothing} title="Choose a map or an ACL">Its entries in HAProxy appear here.<//>`} />`;
 }
 
@@ -45,16 +45,19 @@ function Names({ all, chosen }) {
     ${all.length > MOST && html`<p class="note pad">${number(all.length - MOST)} more: find them by their names.</p>`}`;
 }
 
-/** Load all lists that the caller may read, loaded or stored. */
+/** Load all lists that the caller may read, loaded or stored, and whether the server stores ACLs. */
 async function load(signal) {
   const paths = ["v3/services/haproxy/runtime/maps", "v3/services/haproxy/storage/maps", ...(unread("**") ? [] : ["v3/services/haproxy/runtime/acls"]), "v3/sidecar/acls"];
-  const none = (error) => {
+  let hasAclFiles = true;
+  const none = (path) => (error) => {
     if (error.status === 0 || error.name === "AbortError") throw error;
+    if (path === paths.at(-1) && error.status === 404) hasAclFiles = false;
     return [];
   };
-  const answers = await Promise.all(paths.map((path) => get(path, { signal, query: path === paths[0] ? { include_unmanaged: "true" } : {} }).catch(none)));
+  const answers = await Promise.all(paths.map((path) => get(path, { signal, query: path === paths[0] ? { include_unmanaged: "true" } : {} }).catch(none(path))));
   const [maps, mapFiles, acls, aclFiles] = answers.length === 3 ? [answers[0], answers[1], [], answers[2]] : answers;
-  return [...joined("map", maps, mapFiles, (each) => each.file), ...joined("acl", acls.filter((each) => !each.description?.includes("'httpclient'")), aclFiles, (each) => each.storage_name)];
+  const rows = [...joined("map", maps, mapFiles, (each) => each.file), ...joined("acl", acls.filter((each) => !each.description?.includes("'httpclient'")), aclFiles, (each) => each.storage_name)];
+  return { rows, hasAclFiles };
 }
 
 /** Return the lists of one kind: loaded ones with their files, then files that are not loaded. */

@@ -27,7 +27,7 @@ function Split({ of, may }) {
   const names = Object.keys(of.shares), requests = of.requests ?? {}, map = spell("map", `split_${of.name}.map`);
   const all = Object.values(requests).reduce((sum, count) => sum + count, 0);
   return html`<section class="card" aria-label=${`Split ${of.name}`}>
-    <header class="detail-head"><h2>${of.name}</h2><span class="quiet">of ${of.used_by.length ? of.used_by.map((name, index) => html`${index ? ", " : ""}<a href=${hrefOf("map", ["frontend", name])}>${name}</a>`) : "no frontend"}, by ${of.by}</span></header>
+    <header class="detail-head"><h2>${of.name}</h2><span class="quiet">of ${of.used_by.length ? of.used_by.map((name, index) => html`${index ? ", " : ""}<a href=${hrefOf("map", ["frontend", name])}>${name}</a>`) : "no frontend"}, ${of.by === "random" ? "at random" : `by ${of.by}`}</span></header>
     <div class="shares" aria-hidden="true">${names.map((name) => html`<span key=${name} style=${{ flexGrow: of.shares[name] }}></span>`)}</div>
     <table><thead><tr><th scope="col">Backend</th><th scope="col" class="numeric">Share</th><th scope="col" class="numeric">Requests</th></tr></thead><tbody>${names.map((name) => html`<tr>
       <td><${Mark} is=${health(state, name).is} quiet /> <a href=${hrefOf("map", ["backend", name])}>${name}</a></td><td class="numeric">${of.shares[name]} %</td>
