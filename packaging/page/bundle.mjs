@@ -25,7 +25,6 @@ for (const entry of readdirSync("entries").sort()) {
     if (name) packages.set(name, [...new Set([...(packages.get(name) ?? []), entry])]);
   }
 }
-copyFileSync("node_modules/uplot/dist/uPlot.min.css", join(out, "uplot.css"));
 
 const lock = JSON.parse(readFileSync("package-lock.json")).packages;
 const licences = [];

@@ -96,11 +96,11 @@ def test_shares_by_a_slider(farm: Farm, operator: Operators) -> None:
     anna, sidecar = operator().open("#/splits").sign_in(), farm.sidecar
     page, dialog = anna.page, anna.page.get_by_role("dialog")
     expect(page.get_by_text("No splits")).to_be_visible()
-    page.get_by_role("button", name="Divide traffic …").click()
-    dialog.get_by_label("Name of the split").fill("canary")
+    page.get_by_role("button", name="Create split …").click()
+    dialog.get_by_label("Name", exact=True).fill("canary")
     expect(dialog.get_by_text("HAProxy applies this by a reload")).to_be_visible()
     assert sidecar.get("/v3/sidecar/splits").json() == [], "a plan changes nothing"
-    anna.carry_out("Divide")
+    anna.carry_out("Create")
     page.get_by_role("button", name="Change the shares …").wait_for()
     assert findings(page) == []
     page.get_by_role("button", name="Change the shares …").click()
@@ -142,7 +142,7 @@ def test_entries_of_a_map(farm: Farm, operator: Operators) -> None:
     assert "b.mapped" not in file.read_text()
     page.get_by_role("button", name="Edit the file …").click()
     dialog.get_by_label("Lines").fill("a.mapped.example api\nc.mapped.example shop\n")
-    expect(dialog).to_contain_text("1 lines come, 0 go")
+    expect(dialog).to_contain_text("1 line added, 0 removed.")
     anna.carry_out("Store")
     expect(page.get_by_role("cell", name="c.mapped.example", exact=True)).to_be_visible()
     assert "c.mapped.example shop" in sidecar.haproxy.ask(f"show map {file}") and anna.errors == []
@@ -184,7 +184,7 @@ def test_a_certificate_is_uploaded(farm: Farm, operator: Operators) -> None:
     expect(page.get_by_role("row", name="shop.pem")).to_contain_text("days")
     page.get_by_role("button", name="Upload …").click()
     dialog.get_by_label("PEM files").set_input_files(both)
-    expect(dialog).to_contain_text("It takes the place of shop.pem")
+    expect(dialog).to_contain_text("It replaces shop.pem")
     dialog.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Delete shop.pem").click()
     anna.carry_out("Delete")
@@ -214,8 +214,8 @@ def test_axe_finds_nothing(farm: Farm, operator: Operators, scheme: str, width: 
     page.locator(".case").wait_for()
     look("tests")
     show(anna, "splits")
-    page.get_by_role("button", name="Divide traffic …").click()
-    page.get_by_role("dialog").get_by_label("Name of the split").fill("canary")
+    page.get_by_role("button", name="Create split …").click()
+    page.get_by_role("dialog").get_by_label("Name", exact=True).fill("canary")
     look("divide")
     page.keyboard.press("Escape")
     for view in ("lists", "lists/map/hosts.map", "lists/map/none.map"):

@@ -90,7 +90,7 @@ def test_words_that_may_follow(farm: Farm, operator: Operators) -> None:
     press.press("Control+z")
     press.press("Tab")
     expect(area).not_to_be_focused()
-    anna.page.get_by_role("button", name="Drop").click()
+    anna.page.get_by_role("button", name="Discard").click()
     expect(anna.page.get_by_role("status").get_by_text("Nothing is changed.")).to_be_visible()
     assert anna.errors == []
 
@@ -132,7 +132,7 @@ def test_a_section_is_committed_and_waits(farm: Farm, operator: Operators) -> No
     page.get_by_role("button", name="Review and commit …").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.locator(".diff .added")).to_contain_text(["weight 44", "weight 44"])
-    dialog.get_by_label("Why").fill("größer")
+    dialog.get_by_label("Message").fill("größer")
     assert dialog.get_by_label("Roll back automatically").input_value() == "", "only where it is asked for"
     dialog.get_by_label("Roll back automatically").select_option("2m")
     anna.carry_out("Commit")

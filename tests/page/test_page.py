@@ -259,10 +259,10 @@ def test_plots_are_painted_when_they_change(farm: Farm, operator: Callable[..., 
     anna.page.locator("[data-object='backend/shop/server/web1']").wait_for()
     count_paints = """() => {
         window.paints = [];
-        const clear = CanvasRenderingContext2D.prototype.clearRect;
-        CanvasRenderingContext2D.prototype.clearRect = function (...given) {
+        const clip = CanvasRenderingContext2D.prototype.clip;
+        CanvasRenderingContext2D.prototype.clip = function () {
             window.paints.push([performance.now(), this.canvas.closest("tr") !== null]);
-            return clear.apply(this, given);
+            return clip.call(this);
         };
     }"""
     anna.page.wait_for_timeout(3000)
@@ -284,7 +284,7 @@ def test_a_reload_that_fails_is_shown_at_its_line(farm: Farm, operator: Callable
     anna.page.get_by_role("link", name=answer.headers["Reload-Id"]).click()
     expect(anna.page.locator(".problem pre")).to_contain_text("Address already in use")
     expect(anna.page.locator(".code .guilty")).to_contain_text(f"bind 127.0.0.1:{port} name taken")
-    expect(anna.page.get_by_text("Taken back")).to_be_visible()
+    expect(anna.page.get_by_text("Rolled back")).to_be_visible()
 
 
 def test_a_server_is_added_and_deleted(farm: Farm, operator: Callable[..., Operator]) -> None:

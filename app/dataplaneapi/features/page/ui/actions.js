@@ -1,4 +1,4 @@
-// What can be done with servers, waiting changes and the history: each as a call, and as what is known of it beforehand.
+// Actions on servers, unconfirmed changes, the history and workers: each has its call and its plan (plan-dialog.js).
 
 import { call, get, post, remove } from "./api.js";
 import { counted } from "./kit.js";
@@ -11,7 +11,7 @@ const CONFIG = "v3/services/haproxy/configuration/";
 const KEPT = "It survives reloads and restarts as an override. The configuration does not change.";
 export const UNLESS_CONFIRMED = { label: "Roll back automatically unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] };
 
-/** A server is put into a state in the running process. */
+/** Set the state of a server at runtime. */
 export function setState(server, to) {
   const verbs = { ready: "Put into service", maint: "Put into maintenance", drain: "Drain" };
   return {
@@ -44,7 +44,7 @@ export function setWeight(server) {
   };
 }
 
-/** Out of service without a failed request: an operation that ends when nobody uses the server any more. */
+/** Take a server out of service without a failed request: start an operation that ends when the server has no sessions. */
 export function drain(server) {
   return {
     title: `Drain ${short(server.object)}`,
@@ -61,7 +61,7 @@ export function drain(server) {
       reload: false,
       notes: [loss(server), sessions(server)],
     }),
-    done: () => `${short(server.object)} is being drained. Its progress stands at the top.`,
+    done: () => `${short(server.object)} is being drained. Its progress is shown at the top.`,
   };
 }
 
@@ -112,10 +112,10 @@ export function revert(entry) {
   };
 }
 
-/** Configuration and stored files as they were after a change, as new changes. */
+/** Return the configuration and the stored files to their state after a change. */
 export function restore(entry) {
   return {
-    title: `Restore the moment after change ${entry.id}`,
+    title: `Restore the state after change ${entry.id}`,
     verb: "Restore",
     danger: true,
     options: { confirm: UNLESS_CONFIRMED },
@@ -124,9 +124,9 @@ export function restore(entry) {
     plan: async () => {
       const [newest] = await get("v3/sidecar/history", { query: { limit: "1" } });
       const diff = newest && newest.id !== entry.id ? await get(`v3/sidecar/history/${segment(newest.id)}/diff`, { query: { from: entry.id } }) : "";
-      return { diff: reversed(diff), notes: [diff ? "Every later change is rolled back with it." : "The configuration is the same as at that moment. Stored files are compared when you restore it."] };
+      return { diff: reversed(diff), notes: [diff ? "Every later change is rolled back with it." : "The configuration is the same. Stored files are compared when you restore them."] };
     },
-    done: ({ body }) => (body.changes ? `The moment after change ${entry.id} is restored.` : "Nothing was different."),
+    done: ({ body }) => (body.changes ? `The state after change ${entry.id} is restored.` : "Nothing was different."),
   };
 }
 
@@ -135,7 +135,7 @@ export function reload() {
     title: "Reload HAProxy",
     verb: "Reload",
     call: () => ({ method: "POST", path: "v3/sidecar/reloads" }),
-    plan: () => ({ reload: true, notes: ["A new worker loads the configuration; the one in service goes on until its last connection ends."] }),
+    plan: () => ({ reload: true, notes: ["A new worker loads the configuration. The current one continues until its last connection ends."] }),
     done: () => "The reload has begun. The top bar shows its progress.",
   };
 }
@@ -144,25 +144,25 @@ export function endWorker(worker) {
   const open = Object.values(worker.sessions ?? {}).reduce((sum, count) => sum + count, 0);
   return {
     title: `End worker ${worker.pid}`,
-    verb: "End it",
+    verb: "End",
     danger: true,
     options: { below: { label: "When", choices: [["", "at once"], ["10", "fewer than 10 sessions are open"], ["2", "fewer than 2 sessions are open"]] } },
     initial: { below: "" },
     call: ({ below }) => ({ method: "DELETE", path: `v3/sidecar/workers/${worker.pid}`, query: { when_sessions_below: below } }),
-    plan: ({ below }) => ({ reload: false, notes: [below ? `Open now: ${counted(open, "session")}. Those that are left then are ended.` : `What is open is ended: ${counted(open, "session")}.`, "No signal is sent: it exits by itself."] }),
+    plan: ({ below }) => ({ reload: false, notes: [below ? `Open now: ${counted(open, "session")}. The remaining ones are ended.` : `This ends ${counted(open, "open session")}.`, "The worker gets no signal: without sessions, it exits by itself."] }),
     done: () => `Worker ${worker.pid} is being ended.`,
   };
 }
 
-/** All that was changed of one server in the process alone. */
-export function giveUp(override, all) {
+/** Remove all overrides of one server. */
+export function removeOverrides(override, all) {
   const [, backend, , name] = parse(override.object);
   return {
-    title: `Give up the overrides of ${short(override.object)}`,
-    verb: "Give up",
+    title: `Remove the overrides of ${short(override.object)}`,
+    verb: "Remove",
     call: () => ({ method: "DELETE", path: `v3/sidecar/overrides/backend/${segment(backend)}/server/${segment(name)}` }),
     plan: () => ({ changes: all.filter((each) => each.object === override.object).map((each) => ({ ...each, old: each.value, new: each.former })), reload: false }),
-    done: () => `${short(override.object)} is as the configuration has it.`,
+    done: () => `${short(override.object)} has the values of the configuration.`,
   };
 }
 
@@ -184,7 +184,7 @@ export function deleteServer(server) {
 
 export const outcome = (text) => ({ status, headers }) => (status === 202 ? `${text} in the file; reload ${headers.get("Reload-Id")} makes it take effect.` : `${text}.`);
 
-/** The plan of edits of the configuration, made in a transaction that its call commits. The `edit` of an error is the one that was refused. */
+/** Plan edits of the configuration in a transaction, which the call of the plan commits. The `edit` of an error is the refused edit. */
 export async function inTransaction(edits, confirm) {
   const { id } = await post("v3/services/haproxy/transactions", undefined, { query: { version: String(await get(`${CONFIG}version`)) } });
   const path = `v3/services/haproxy/transactions/${segment(id)}`, discard = () => remove(path).catch(() => {});
@@ -202,7 +202,7 @@ export async function inTransaction(edits, confirm) {
   }
 }
 
-/** The effects of the change that waits for a confirmation. */
+/** Load the effects of an unconfirmed change. */
 async function ofEntries({ id: confirmation }, back) {
   const { entries: ids = [] } = await get(`v3/sidecar/confirmations/${segment(confirmation)}`);
   const entries = await Promise.all(ids.map((id) => get(`v3/sidecar/history/${segment(id)}`)));
@@ -215,19 +215,19 @@ async function ofEntries({ id: confirmation }, back) {
 
 const swapped = (effects) => (effects ?? []).map((each) => ({ ...each, old: each.new, new: each.old }));
 
-/** A unified difference the other way round. */
-export function reversed(diff) {
+/** Swap the two sides of a unified diff. */
+function reversed(diff) {
   const turned = { "+": "-", "-": "+" };
   const lines = (diff ?? "").split("\n").map((line) => {
     if (line.startsWith("+++ ") || line.startsWith("--- ")) return line;
     if (line.startsWith("@@")) return line.replace(/-(\S+) \+(\S+)/, "-$2 +$1");
     return turned[line[0]] ? turned[line[0]] + line.slice(1) : line;
   });
-  // What goes stands above what comes.
+  // Removed lines come before added ones.
   return lines.join("\n").replace(/((?:^\+(?!\+\+ ).*\n)+)((?:^-(?!-- ).*\n)+)/gm, "$2$1");
 }
 
-/** What the backend keeps without this server. */
+/** Say how many servers of the backend stay up without this one. */
 function loss(server) {
   const { counts, total } = health(state, server.backend);
   const left = counts.up - (condition(server) === "up" ? 1 : 0);
@@ -236,7 +236,7 @@ function loss(server) {
 
 function sessions(server) {
   const open = state.counters.get(server.object)?.scur;
-  return open === undefined ? "Sessions are counted in all HAProxy processes." : `Open in the process in service: ${counted(open, "session")}; those of former ones count as well.`;
+  return open === undefined ? "The sessions of all HAProxy processes count." : `Open: ${counted(open, "session")} in the current process. Sessions of former processes count, too.`;
 }
 
 function share(server, weight) {

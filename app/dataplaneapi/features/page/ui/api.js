@@ -1,10 +1,10 @@
-// Every call of the page. Credentials go into one header of requests made here: never into a URL, a cookie or a dialog of the browser.
+// All calls of the page. Only the requests made here have credentials, in a header: never a URL, a cookie or a dialog of the browser.
 
 const BASE = new URL("../", document.baseURI);
 const KEPT = "dataplane-session";
 export const SESSION = "8h";
 
-/** What went wrong with a call: status 0 where there was no answer. */
+/** A call that failed. The status is 0 if the server did not answer. */
 export class ApiError extends Error {
   constructor(status, message, body = {}) {
     super(message);
@@ -13,20 +13,20 @@ export class ApiError extends Error {
   }
 }
 
-/** Who is signed in: {authorization, name, tokenId, expires, note}; null before. */
+/** The session: {authorization, name, tokenId, expires, note}; null if nobody is signed in. */
 let session = readSession();
 let onSignedOut = () => {}, onSignedIn = () => {};
 
 export const currentSession = () => session;
 export const whenSignedOut = (listener) => void (onSignedOut = listener);
 
-/** Calls the listener when another tab shares its session with this one, which has none. */
+/** Call the listener when this tab has no session and gets one from another tab. */
 export function whenSignedIn(listener) {
   onSignedIn = listener;
   if (!session) tabs.postMessage({ type: "asked" });
 }
 
-// Tabs of one browser share a token by messages among them, so that it is stored in no place that outlives the last of them.
+// The tabs of a browser share a token by messages. So it is not stored anywhere when the last tab is closed.
 const tabs = new BroadcastChannel(`${KEPT} ${BASE.pathname}`);
 tabs.onmessage = ({ data }) => {
   if (data.type === "asked") share();
@@ -43,7 +43,7 @@ function share() {
   if (session?.tokenId) tabs.postMessage({ type: "shared", session });
 }
 
-/** Answers the parsed body; `full: true` answers {status, headers, body}. A `text` is sent as it is, with its `type`. Throws ApiError. */
+/** Return the parsed body, or {status, headers, body} with `full: true`. A `text` is sent unchanged, with its `type`. Throws ApiError. */
 export async function call(method, path, { full = false, authorization, ...sent } = {}) {
   const response = await send(method, path, { ...sent, authorization });
   const answer = await readBody(response);
@@ -51,7 +51,7 @@ export async function call(method, path, { full = false, authorization, ...sent 
   return full ? { status: response.status, headers: response.headers, body: answer } : answer;
 }
 
-/** The response itself, for a stream. Throws ApiError. */
+/** Return the response itself, for a stream. Throws ApiError. */
 export async function open(path, { query, headers, signal } = {}) {
   const response = await send("GET", path, { query, headers, signal });
   if (!response.ok) throw refusal(response, await readBody(response));
@@ -60,10 +60,9 @@ export async function open(path, { query, headers, signal } = {}) {
 
 export const get = (path, options) => call("GET", path, options);
 export const post = (path, body, options) => call("POST", path, { ...options, body });
-export const put = (path, body, options) => call("PUT", path, { ...options, body });
 export const remove = (path, options) => call("DELETE", path, options);
 
-/** A form with one file, as {text, type}: the server is asked about it first, and gets the same then. */
+/** Return a form with one file as {text, type}, so that the plan and the call send the same bytes. */
 export function form(name, content) {
   const boundary = `page-${crypto.randomUUID?.() ?? Math.random().toString(36).slice(2)}`;
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="file_upload"; filename="${name.replace(/["\r\n]/g, encodeURIComponent)}"\r\n\r\n`;
@@ -111,12 +110,12 @@ function refusal(response, answer, authorization) {
   return new ApiError(response.status, message, typeof answer === "object" ? answer : {});
 }
 
-/** Takes a password for a token, and forgets it. Throws ApiError. */
+/** Exchange a password for a token. Throws ApiError. */
 export async function signIn(name, password) {
   const basic = `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${name}:${password}`)))}`;
   const caller = await get("v3/sidecar/whoami", { authorization: basic });
   if (caller.limited && !caller.roles?.length) {
-    throw new ApiError(403, `${name} has no role here, so there is nothing to show. An admin gives one in the settings (role_of).`);
+    throw new ApiError(403, `${name} has no role here, so there is nothing to show. An admin assigns roles in the settings (role_of).`);
   }
   const wanted = { ttl: SESSION, note: "the page at /ui/", ...(caller.limited ? { role: caller.roles } : {}) };
   try {
@@ -124,20 +123,20 @@ export async function signIn(name, password) {
     keep({ authorization: `Bearer ${token.secret}`, name, tokenId: token.id, expires: token.expires }, true);
     share();
   } catch (error) {
-    // A server that is read-only creates none, for one: then the password stays in memory, and goes with the tab.
+    // A read-only server, for example, creates no tokens. Then the password stays in memory until the tab is closed.
     if (error.status === 401 || error.status === 0) throw error;
-    keep({ authorization: basic, name, note: `Signed in until this tab is closed or loaded anew: ${error.message}` }, false);
+    keep({ authorization: basic, name, note: `Signed in until this tab is closed or reloaded: ${error.message}` }, false);
   }
 }
 
-/** Uses a token that the operator has. Throws ApiError. */
+/** Sign in with a token of the operator. Throws ApiError. */
 export async function signInWithToken(token) {
   const authorization = `Bearer ${token.trim()}`;
   const caller = await get("v3/sidecar/whoami", { authorization });
   keep({ authorization, name: caller.name, expires: caller.expires }, true);
 }
 
-/** Revokes the token that `signIn` has got. */
+/** Revoke the token that `signIn` has created, and end the session. */
 export async function signOut() {
   const { tokenId } = session ?? {};
   const revoked = tokenId ? remove(`v3/sidecar/tokens/${tokenId}`).catch(() => {}) : Promise.resolve();

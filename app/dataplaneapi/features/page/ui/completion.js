@@ -1,9 +1,9 @@
-// What may stand at a place of a configuration: words that the API declares (words.js), and names in the text itself.
+// Completions for the editor: words that the API declares (words.js), and names in the text itself.
 
 const CONDITIONS = new Set(["if", "unless"]);
 const AT_MOST = 200;
 
-/** The words of the place: {from, found, isWhole}. `found` may take the place of what stands between `from` and the caret, which `isWhole` already. */
+/** Return {from, found, isWhole}: words that may replace the text between `from` and the caret, and whether that text is such a word already. */
 export function completions(words, { text, caret, whole, keyword }) {
   const begin = text.lastIndexOf("\n", caret - 1) + 1, line = text.slice(begin, caret);
   const partial = /\S*$/.exec(line)[0], before = line.slice(0, line.length - partial.length).trim().split(/\s+/).filter(Boolean);
@@ -15,7 +15,7 @@ export function completions(words, { text, caret, whole, keyword }) {
   return { from: caret - bare.length, found: found.slice(0, AT_MOST), isWhole: all.has(bare) };
 }
 
-/** The keyword of the section that the last header above begins; it is near, also in a long text. */
+/** Return the keyword of the section that contains a position. */
 function sectionAt(words, text, begin) {
   const begins = new Set(words.sections);
   for (let end = begin - 1; end > 0; ) {
@@ -26,7 +26,7 @@ function sectionAt(words, text, begin) {
   return undefined;
 }
 
-/** Words that a line of this section has next. */
+/** Return the words that may come next in a line of this section. */
 function lines(words, section, before) {
   const found = [];
   for (const [sections, tree] of words.lines) {
@@ -38,7 +38,7 @@ function lines(words, section, before) {
   return found;
 }
 
-/** Options of a server or a listener, in any order behind its name and address. */
+/** Return the options of a server or a bind line, which may be in any order after its name and address. */
 function options(words, before) {
   const [keyword] = before, kind = Object.keys(words.options).find((each) => keyword === each || keyword?.startsWith(`${each}-`) || keyword === `default-${each}`);
   if (!kind || (before.length < 2 && !keyword.startsWith("default-"))) return [];
@@ -47,14 +47,14 @@ function options(words, before) {
   return behind.length ? behind : all.map((each) => each.split(" ")[0]);
 }
 
-/** Names of the sections that the word before may name. */
+/** Return the names of sections to which the previous word may refer. */
 function named(words, before, whole) {
   const kinds = words.names[before.at(-1)];
   if (!kinds) return [];
   return [...whole.matchAll(/^[ \t]*(\S+)[ \t]+(\S+)/gm)].filter(([, keyword]) => kinds.includes(keyword)).map(([, , name]) => name);
 }
 
-/** ACLs of the text behind a condition. */
+/** Return the names of ACLs if the line has a condition. */
 function conditions(before, text) {
   if (!before.some((each) => CONDITIONS.has(each))) return [];
   return [...text.matchAll(/^[ \t]*acl[ \t]+(\S+)/gm)].map(([, name]) => name);

@@ -1,5 +1,4 @@
-// What can be created in the configuration: each kind that the API declares, by a form made of its declaration. What is required and what is common
-// comes first, then all other members, with a search.
+// Forms that create sections and lines of each kind that the API declares. Required and common members come first, then all others, with a search.
 
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/preact.js";
 import { UNLESS_CONFIRMED, inTransaction, outcome } from "./actions.js";
@@ -14,19 +13,19 @@ import { go, hrefOf } from "./route.js";
 import { refresh, state } from "./store.js";
 
 const CONFIG = "v3/services/haproxy/configuration/";
-/** Kinds that the palette offers by name, with their words. */
+/** The kinds that the palette offers by name, with their keywords. */
 export const OFTEN = {
   frontend: { bind: "bind", acl: "acl", backend_switching_rule: "use_backend rule", http_request_rule: "http-request rule" },
   backend: { server: "server", acl: "acl", http_request_rule: "http-request rule" },
 };
 const CORRECT = "Correct the marked members.";
-// Values that a form begins with.
+// The initial values of a form.
 const BEGINNING = { server: { check: "enabled" }, backend: { "server.check": "enabled" } };
 
-/** Which right the caller lacks for this; empty where it may have it. */
+/** Say which permission the caller lacks to create this; '' if none. */
 export const lacksCreate = ({ keyword, name = "*", kind = "*" }) => missing("create", keyword ? `${spell(keyword)}/${name === "*" ? name : spell(name)}/${kind}/*` : `${kind}/*`);
 
-/** Creates an object in a section {keyword, name} of which the form asks for what is missing; or a section, without a keyword. */
+/** Create an object in a section {keyword, name}, or a section if there is no keyword. The form has fields for what is not given. */
 export async function create({ keyword = "", name = "", kind = "" } = {}) {
   let made = null;
   const place = { keyword, name, kind }, what = OFTEN[keyword]?.[kind] ?? kind;
@@ -63,7 +62,7 @@ async function planOf(keyword, values) {
   if (isBegun) edits.push({ method: "POST", path: `${collection}/${segment(name)}/${first}s`, body: child });
   try {
     const plan = await inTransaction(edits, values.confirm);
-    // Of what is new, its lines say more than its members.
+    // The lines of a new object say more than its members.
     return { ...plan, changes: plan.diff ? [] : plan.changes, made: { ...about, name } };
   } catch (error) {
     const isChild = edits.length > 1 && error.edit === edits[1];
@@ -73,7 +72,7 @@ async function planOf(keyword, values) {
   }
 }
 
-// What comes first, by kind. Of a kind with few members all do.
+// The members that come first, by kind. A kind with few members shows all of them.
 const COMMON = {
   frontend: "name mode default_backend from maxconn",
   backend: "name mode balance.algorithm from",
@@ -85,10 +84,10 @@ const COMMON = {
 const ALONG = { bind: "name address port", server: "name address port check" };
 const FEW = 12;
 
-/** `place` is what the caller has chosen already: {keyword, name, kind}. */
+/** The form. `place` has what was chosen before it opened: {keyword, name, kind}. */
 function CreateForm({ values, set, plan, place }) {
   const loaded = useLoaded(declaration, []), element = useRef(null), problems = useProblems(plan);
-  // Where the keyboard goes when the form appears, and when another kind is chosen in it.
+  // Focus the first field when the form appears, and when another kind is chosen.
   useEffect(() => element.current?.querySelector("input, select")?.focus(), [loaded.loading]);
   const change = (member) => (value) => set((before) => ({ ...before, [member]: value }));
   const changeMember = (path, value) => set((before) => ({ ...before, body: { ...before.body, [path]: value } }));
@@ -109,7 +108,7 @@ function CreateForm({ values, set, plan, place }) {
 const titleOf = ({ word, noun }) => (word === noun.toLowerCase() ? word : `${word} (${noun})`);
 const sectionNames = (keyword) => (keyword === "backend" ? backendNames(state) : (state.frontends ?? []).map((each) => each.name));
 
-/** What is wrong with which member; what the last plan has said of it while the next one is made. */
+/** Return the problems by member. While a plan is made, they are those of the previous plan. */
 function useProblems(plan) {
   const last = useRef({});
   if (!plan.loading) last.current = plan.problems ?? {};
@@ -122,7 +121,7 @@ function Members({ form: { about, own, first, along }, values, problems, set, do
   const field = (each) => html`<${Field} key=${each.path} field=${each} value=${values.body[each.path]} problem=${problems[each.path]} set=${set} names=${() => namesFor(document, each, values.name)} />`;
   const wanted = search.trim().toLowerCase(), byPath = Object.fromEntries(own.map((each) => [each.path, each]));
   const found = parts.rest.map((path) => byPath[path]).filter((each) => isGiven(values.body[each.path]) || `${each.path} ${each.help}`.toLowerCase().includes(wanted));
-  // A member that was refused is shown wherever it is.
+  // A refused member is always visible.
   const isShown = isOpen || parts.rest.some((path) => problems[path]);
   return html`<div class="fields">${parts.first.map((path) => byPath[path] && field(byPath[path]))}${children}</div>
     ${first && html`<fieldset class="along"><legend>First ${first}, if any</legend><div class="fields">${divided(along, ALONG[first].split(" ").map((member) => `${first}.${member}`).join(" ")).first.map((path) => field({ ...along.find((each) => each.path === path), title: path.split(".")[1], isRequired: false }))}</div></fieldset>`}
@@ -131,7 +130,7 @@ function Members({ form: { about, own, first, along }, values, problems, set, do
         <div class="fields">${found.map(field)}</div>${!found.length && html`<p class="quiet" role="status">No member matches</p>`}`}</details>`}`;
 }
 
-/** Paths of the fields that come first, and of the others. */
+/** Return the paths of the fields that come first, and of the others. */
 function divided(fields, common = "") {
   const paths = fields.map(({ path }) => path), needed = fields.filter(({ isRequired }) => isRequired).map(({ path }) => path);
   const wanted = [...common.split(" "), ...needed, ...(paths.length <= FEW ? paths : [])];
@@ -141,14 +140,14 @@ function divided(fields, common = "") {
 
 const isGiven = (value) => value !== undefined && value !== "" && value !== false && value.length !== 0;
 
-/** Names that the page knows of what a field refers to. */
+/** Return the names of the objects to which a field may refer. */
 function namesFor(document, field, section) {
   const kinds = referredTo(document, field);
   if (kinds.includes("backend")) return backendNames(state);
   return kinds.includes("backend/server") ? serversOf(state, section).map((each) => each.name) : [];
 }
 
-/** A member with what it is for, or what is wrong with it. */
+/** The field of one member, with its description or its problem. */
 function Field({ field, value, problem, set, names }) {
   const id = `field-${field.id ?? field.path}`, about = `${id}-about`, give = (given) => set(field.path, given);
   const known = { id, "aria-describedby": about, "aria-invalid": problem ? "true" : undefined };
@@ -174,7 +173,7 @@ function Input({ field, known, value, give, names }) {
     ${listed.length > 0 && html`<datalist id=${`${known.id}-names`}>${listed.slice(0, 500).map((each) => html`<option value=${each}></option>`)}</datalist>`}`;
 }
 
-/** Objects in a list, such as the header fields of an answer. */
+/** The fields of a list of objects, such as the header fields of a response. */
 function Rows({ field, value = [], give }) {
   const change = (index) => (path, given) => give(value.map((row, at) => (at === index ? { ...row, [path]: given } : row)));
   return html`${value.map((row, index) => html`<div class="fields" key=${index}>${field.fields.map((each) => html`<${Field} field=${{ ...each, title: `${each.path} ${index + 1}`, id: `${field.path}.${index}.${each.path}` }} value=${row[each.path]} set=${change(index)} />`)}

@@ -1,16 +1,16 @@
-// What the API declares of the objects that forms create: pure functions of its OpenAPI document, which is loaded when a form first opens.
+// The declarations of the objects that forms create: pure functions of the OpenAPI document, which is loaded when the first form opens.
 
 import { get } from "./api.js";
 
 const CONFIG = "/services/haproxy/configuration/";
-/** Collections of the sections that objects are created in. */
+/** The collections of sections in which objects can be created. */
 export const COLLECTIONS = { frontend: "frontends", backend: "backends" };
-/** What is created along with a section, as most need one. */
-export const FIRST = { frontend: "bind", backend: "server" };
+/** The kind of the first object that is created together with a section. */
+const FIRST = { frontend: "bind", backend: "server" };
 const SKIPPED = new Set(["metadata"]);
 let document_ = null;
 
-/** The OpenAPI document. A load that fails is repeated by the next call. */
+/** Load the OpenAPI document. If that fails, the next call tries again. */
 export function declaration() {
   document_ ??= get("v3/specification_openapiv3").catch((error) => {
     document_ = null;
@@ -19,7 +19,7 @@ export function declaration() {
   return document_;
 }
 
-/** What can be created in sections of a collection such as `backends`, or the sections themselves: {path, kind, word, noun, key, isIndexed}. */
+/** Return the kinds that can be created in sections of a collection such as `backends`, or the kinds of sections: {path, kind, word, noun, key, isIndexed}. */
 export function kindsOf(document, collection) {
   const pattern = collection ? new RegExp(`^${CONFIG}(${collection}/\\{parent_name\\}/\\w+)(/\\{index\\})?$`) : new RegExp(`^${CONFIG}(\\w+)()$`);
   const found = [];
@@ -32,7 +32,7 @@ export function kindsOf(document, collection) {
   return found.sort((a, b) => a.word.localeCompare(b.word));
 }
 
-/** The word that such a line begins with. */
+/** Return the first word of the lines of a kind. */
 function wordOf(document, schema) {
   const { keyword, line, lines = {} } = resolved(document, schemaOf(schema))["x-haproxy"];
   return (keyword ?? line ?? Object.values(lines).flat()[0]).split(" ")[0];
@@ -42,21 +42,21 @@ const nameOf = ({ $ref }) => $ref?.split("/").at(-1);
 
 const schemaOf = (name) => ({ $ref: `#/components/schemas/${name}` });
 
-/** The target of a reference. What stands beside the reference takes precedence. */
+/** Return the target of a reference. Members next to the reference take precedence. */
 function resolved(document, { $ref, ...beside }) {
   return $ref ? { ...resolved(document, document.components.schemas[nameOf({ $ref })]), ...beside } : beside;
 }
 
-/** The members of a schema, those of its `allOf` parts included. */
+/** Return the members of a schema, including those of its `allOf` parts. */
 function membersOf(document, schema) {
   const { allOf = [], properties = {} } = resolved(document, schema);
   return Object.assign({}, ...allOf.map((part) => membersOf(document, part)), properties);
 }
 
 /**
- * The fields of a schema, those of inner objects included: {path, type, of, help, isRequired, choices, unit, example, line}. `type` is text,
- * boolean, choice, texts (one a line), choices or rows, whose `fields` are those of one row; `of` is integer or number where that is sent. `values`
- * are those of the form by path: where a member chooses among forms of the line, the members of the others are not there.
+ * Return the fields of a schema, including those of inner objects: {path, type, of, help, isRequired, choices, unit, example, line}. `type` is
+ * text, boolean, choice, texts (one in each line), choices, or rows, which have the `fields` of one row. `of` is integer or number for numeric
+ * members. `values` has the values of the form by path: if a member selects a form of the line, only the members of that form are returned.
  */
 function fieldsOf(document, schema, values, prefix = "", isInner = false) {
   const { required = [], "x-haproxy": note = {}, allOf = [] } = resolved(document, schema);
@@ -66,13 +66,13 @@ function fieldsOf(document, schema, values, prefix = "", isInner = false) {
   for (const [member, declared] of Object.entries(members)) {
     const whole = resolved(document, declared), path = prefix + member, own = whole["x-haproxy"] ?? {};
     if (SKIPPED.has(member) || whole.deprecated || whole.readOnly || own.alias_of || own.ignored || whole.additionalProperties || (form && !form.members.has(member))) continue;
-    // A list that is a schema of its own holds other objects, such as the rules of a frontend.
+    // A list with its own schema has other objects, such as the rules of a frontend.
     if (whole.type === "array" && declared.$ref) continue;
     if (whole.allOf || whole.properties) fields.push(...fieldsOf(document, declared, values, `${path}.`, true));
     else fields.push({ ...fieldOf(document, whole), path, isRequired: !isInner && (needed.has(member) || Boolean(form?.required.has(member))), ...(form?.choices[member] && { choices: form.choices[member] }),
       line: line.includes(`<${member}>`) ? line.split(`<${member}>`)[0].trim() : (own.keyword ?? member) });
   }
-  // In the order of the line; what it does not name is behind it.
+  // In the order of the line. Members that are not in the line come last.
   const order = [...(form?.members ?? placeholders(line))].map((member) => prefix + member), placeOf = ({ path }) => order.indexOf(path) + 1 || 999;
   return fields.sort((a, b) => placeOf(a) - placeOf(b));
 }
@@ -89,7 +89,7 @@ function fieldOf(document, { type, description: help = "", enum: choices, exampl
   return { ...field, of: type, unit: rest["x-duration"] ? (rest["x-default-unit"] ?? "ms") : rest["x-size"] ? "bytes" : "" };
 }
 
-/** Of a line with several forms, the one that its choosing members have chosen so far: {members, required, choices}; null where it has one alone. */
+/** Return the form of a line that the values select so far: {members, required, choices}; null if the line has only one form. */
 function chosenForm({ chosen_by: by, lines, tail = "" }, members, values, prefix) {
   if (!by || !lines || typeof lines !== "object") return null;
   const choosers = [by].flat();
@@ -106,7 +106,7 @@ function chosenForm({ chosen_by: by, lines, tail = "" }, members, values, prefix
     if (!left.length) break;
   }
   const forms = left.flatMap(({ texts }) => texts).map((text) => ({ all: placeholders(`${text} ${tail}`), needed: placeholders(withoutOptions(text)) }));
-  // The text of an answer is written behind its format, and is no word of the line by itself.
+  // The content of a response is written after its format, without a keyword.
   const beside = (member) => Object.keys(members).filter((each) => members[each]["x-secret"] === `content ${member}`);
   forms.forEach(({ all }) => all.forEach((member) => [member, ...beside(member)].forEach((each) => shown.add(each))));
   [...shown].filter((member) => forms.length && forms.every(({ needed }) => needed.includes(member))).forEach((member) => required.add(member));
@@ -120,7 +120,7 @@ function withoutOptions(text) {
   return less === text ? text : withoutOptions(less);
 }
 
-/** The kind that the values of a form name, with its fields, and those of what is created `along` with a section; null before it is chosen. */
+/** Return the kind that was chosen in a form, with its fields and those of the first object `along`; null if no kind is chosen yet. */
 export function formOf(document, keyword, { kind, body }) {
   const about = kindsOf(document, COLLECTIONS[keyword]).find((each) => each.kind === kind);
   if (!about) return null;
@@ -129,12 +129,12 @@ export function formOf(document, keyword, { kind, body }) {
   return { about, own, first, along: first ? fieldsOf(document, schemaOf(first), body, `${first}.`) : [] };
 }
 
-/** Names that a field may refer to: `backend` for `default_backend`. */
+/** Return the kinds to which a field may refer: `backend` for `default_backend`. */
 export function referredTo(document, { line }) {
   return Object.entries(document["x-references"].kinds).filter(([, { lines = [], here = [] }]) => [...lines, ...here].includes(`${line} <>`)).map(([kind]) => kind);
 }
 
-/** The body of a call from the values of a form, what is wrong with them by path, and what is missing. Bounds and patterns the server checks. */
+/** Return the body of a call from the values of a form, the problems by path, and the missing members. The server checks bounds and patterns. */
 export function bodyOf(fields, values) {
   const body = {}, problems = {}, missing = [];
   for (const field of fields) {
@@ -170,7 +170,7 @@ function valueOf(field, given) {
   return Number.isInteger(Number(text)) || field.of === "number" ? { value: Number(text) } : { problem: "should be an integer" };
 }
 
-/** What a refusal says of members, by path of a field: "weight in body should be at most 256", or the place that it names. */
+/** Return the messages of a refusal by the path of their field, as in "weight in body should be at most 256". */
 export function refusedMembers(fields, { status, message = "", body }, key) {
   const said = {}, paths = fields.map(({ path }) => path);
   const note = (member, text) => {

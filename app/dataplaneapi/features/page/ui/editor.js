@@ -1,12 +1,12 @@
-// An editor for configurations: a text area, which browsers and readers of the page aloud know, with the numbers of its lines, what is
-// wrong at them, and a list of words that may follow.
+// The editor for configurations: a text area, which browsers and screen readers support well, with line numbers, messages at the lines, and
+// completions.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { completions } from "./completion.js";
 
 const LINE = 20, BEYOND = 10, SHOWN = 9, TAB = 4;
 
-/** `problems` are {line, severity, text} with lines of this text from 1; `jump` is {line} of one to go to. */
+/** `problems` are {line, severity, text}, with lines of this text from 1. `jump` is {line} of a line to select. */
 export function Editor({ value, onInput, label, problems, words, whole, keyword, first = 1, readOnly, jump }) {
   const area = useRef(null);
   const [view, setView] = useState({ top: 0, left: 0, height: 400 });
@@ -39,7 +39,7 @@ export function Editor({ value, onInput, label, problems, words, whole, keyword,
     const element = area.current, caret = element.selectionStart;
     if (!words || caret !== element.selectionEnd) return setList(null);
     const { from, found, isWhole } = completions(words, { text: element.value, caret, whole, keyword });
-    // A word that is whole is left alone, so that Enter begins a line.
+    // There is no list for a complete word, so that Enter starts a new line.
     const isWanted = asked || (caret > from && !isWhole && !/\S/.test(element.value[caret] ?? ""));
     return setList(isWanted && found.length ? { from, caret, found, at: 0 } : null);
   }
@@ -56,7 +56,7 @@ export function Editor({ value, onInput, label, problems, words, whole, keyword,
       event.preventDefault();
       suggest(true);
     } else if (event.key === "Enter" && !list && !event.ctrlKey && !event.metaKey) {
-      // A new line begins where the one above does.
+      // A new line has the indentation of the line above.
       const indent = /^[ \t]*/.exec(value.slice(value.lastIndexOf("\n", event.target.selectionStart - 1) + 1))[0];
       event.preventDefault();
       insert(event.target, `\n${indent}`);
@@ -86,10 +86,10 @@ export function Editor({ value, onInput, label, problems, words, whole, keyword,
   </div>`;
 }
 
-/** Wide as the line is, with tabs as wide as the text area has them. */
+/** Return the width of a line in columns. */
 const columns = (line) => [...line].reduce((sum, sign) => (sign === "\t" ? sum + TAB - (sum % TAB) : sum + 1), 0);
 
-/** The line of the caret, from 1; 0 where it is not in this text. */
+/** Return the line of the caret, from 1; 0 if the editor does not have the focus. */
 function useCaretLine(area) {
   const [line, setLine] = useState(0);
   useEffect(() => {
@@ -101,7 +101,7 @@ function useCaretLine(area) {
   return line;
 }
 
-/** What is wrong with the line in which one types: under it, over what follows, since lines of a text area cannot be moved apart. */
+/** The problems of the line with the caret. They cover the next line, because a text area cannot have space between lines. */
 function Below({ problems, content = "", view }) {
   if (!problems.length) return null;
   const row = problems[0].line * LINE - view.top, place = { left: `calc(${columns(/^\s*/.exec(content)[0])}ch + 8px - ${view.left}px)` };
@@ -110,13 +110,13 @@ function Below({ problems, content = "", view }) {
     ${problems.map(({ severity, text }) => html`<p class=${severity}>${text}</p>`)}</div>`;
 }
 
-/** A line that something is wrong with: underlined, and said behind it unless it is said below. */
+/** A problem: its line is underlined, and its text is at the end of the line, unless `Below` shows it. */
 function Mark({ of: { line, severity, text }, isSaidBelow, content = "" }) {
   const indent = columns(/^\s*/.exec(content)[0]), width = Math.max(1, columns(content.trimEnd()) - indent);
   return html`<div class=${`editor-mark ${severity} ${isSaidBelow ? "is-said-below" : ""}`} style=${{ top: `${(line - 1) * LINE}px` }}><u style=${{ marginLeft: `${indent}ch`, width: `${width}ch` }}></u><span>${text}</span></div>`;
 }
 
-/** Those around the chosen one: the list does not scroll, which the keyboard could not do. */
+/** The completions around the selected one. The list does not scroll, because the keyboard could not scroll it. */
 function Words({ list, value, view, take }) {
   const above = value.slice(0, list.from).split("\n"), row = above.length * LINE - view.top, isBelow = row + 200 < view.height || row < 220;
   const place = { left: `calc(${columns(above.at(-1))}ch + ${-view.left}px)`, ...(isBelow ? { top: `${row + 4}px` } : { bottom: `${view.height - row + LINE + 4}px` }) };
@@ -128,7 +128,7 @@ function Words({ list, value, view, take }) {
   })}</ul>`;
 }
 
-/** As if it were typed, so that it can be undone. */
+/** Insert a text as if it were typed, so that it can be undone. */
 function insert(element, text) {
   if (document.execCommand("insertText", false, text)) return;
   element.setRangeText(text, element.selectionStart, element.selectionEnd, "end");

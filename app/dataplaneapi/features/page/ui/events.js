@@ -1,15 +1,15 @@
-// The event stream, read with fetch: EventSource can send no header, and a credential does not belong into a URL.
+// The event stream, read with fetch: EventSource cannot send a header, and a URL must not have credentials.
 
 import { ApiError, open } from "./api.js";
 
 const FIRST_PAUSE = 300, LONGEST_PAUSE = 10_000;
-// A heartbeat comes every 15 seconds; without a byte for so long the connection is dead.
+// The server sends a heartbeat every 15 seconds. A connection that is silent for longer than this is dead.
 const SILENCE = 40_000;
 
 /**
- * Follows the stream until `stop()` of what it answers. `onEvent` gets each event; `onState` "live", or "retrying" with the reason and
- * the time of the next attempt. It begins with a snapshot, or behind the event `after`. After a break the stream goes on behind the last
- * event; where that is gone a snapshot comes.
+ * Follow the stream until `stop()` of the result. `onEvent` is called with each event, `onState` with "live", or with "retrying", the reason
+ * and the time of the next attempt. The stream starts with a snapshot, or after the event `after`. After an interruption it continues after
+ * the last event, or with a snapshot if the server no longer has that event.
  */
 export function follow(query, { onEvent, onState = () => {}, onRefused = () => {} }, after = "") {
   let last = after, pause = FIRST_PAUSE, stopped = false, reading = new AbortController(), wake = () => {};
@@ -62,14 +62,14 @@ export function follow(query, { onEvent, onState = () => {}, onRefused = () => {
   };
 }
 
-/** The events that the server still has of this time, such as 24h. Throws ApiError. */
+/** Return the events of a time span, such as 24h, that the server still has. Throws ApiError. */
 export async function past(query, since, signal) {
   const response = await open("v3/sidecar/events", { query: { ...query, since, end_after: "1s" }, signal }), found = [];
   for await (const event of messages(response.body, () => {})) if (event.id) found.push(event);
   return found;
 }
 
-/** In our words: those of browsers differ, and say less. */
+/** Return why the connection ended. The messages of browsers differ and say less. */
 const reasonOf = (error) => (error instanceof ApiError ? error.message : error.name === "AbortError" ? "The connection sent nothing." : "The connection was lost.");
 
 function silenceWatch(controller) {
@@ -82,10 +82,10 @@ function silenceWatch(controller) {
   return { heard, end: () => clearTimeout(timer) };
 }
 
-/** The events of a body (WHATWG HTML, section 9.2); lines end with LF here. */
+/** Yield the events of a body (WHATWG HTML, section 9.2), whose lines end with LF. */
 async function* messages(body, heard) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  // A snapshot of thousands of servers comes in many pieces: they are joined once.
+  // A snapshot of thousands of servers arrives in many pieces, which are joined only once.
   let pieces = [], before = "";
   try {
     for (;;) {

@@ -1,19 +1,20 @@
-// Entries of maps and ACLs, and stored files: of the process, of the file, or of both.
+// Actions on entries of maps and ACLs, and on stored files: in the process, in the file, or in both.
 
 import { get, form, post } from "./api.js";
 import { outcome } from "./actions.js";
+import { counted } from "./kit.js";
 import { segment } from "./names.js";
 
 const RUNTIME = "v3/services/haproxy/runtime/", STORAGE = "v3/services/haproxy/storage/";
-/** What the stores are called: paths of files, of plans, and of what HAProxy has loaded. */
-export const STORES = {
+/** The stores: paths of their files, of their plans, and of the lists that HAProxy has loaded. */
+const STORES = {
   map: { noun: "map", files: `${STORAGE}maps`, plan: "maps", loaded: `${RUNTIME}maps` },
   acl: { noun: "ACL", files: "v3/sidecar/acls", plan: "acls", loaded: `${RUNTIME}acls` },
   certificate: { noun: "certificate", files: `${STORAGE}ssl_certificates`, plan: "ssl_certificates" },
 };
 const SYNC = { label: "Change the file as well", type: "checkbox" };
 
-/** A list is {kind, name, id, loaded, stored}: `id` is what the process calls it, `name` its file. */
+/** A list is {kind, name, id, loaded, stored}: `id` identifies it in the process, `name` is its file. */
 export const entriesOf = (list) => `${STORES[list.kind].loaded}/${segment(list.id)}/entries`;
 const fileOf = (list) => `${STORES[list.kind].files}/${segment(list.name)}`;
 
@@ -34,7 +35,7 @@ export function addEntry(list) {
       if (!chosen.value.trim() || (isMap && !chosen.key.trim())) return { incomplete: isMap ? "Enter a key and a value." : "Enter a pattern." };
       return { changes: [shown(list, null, body(chosen))], notes: kept(list, chosen.sync) };
     },
-    done: outcome(`It is in ${list.name}`),
+    done: outcome(`The ${isMap ? "entry" : "pattern"} is added to ${list.name}`),
   };
 }
 
@@ -47,7 +48,7 @@ export function changeEntry(list, entry) {
     initial: { value: entry.value, ...initial },
     call: ({ value, sync }) => ({ method: "PUT", path: `${entriesOf(list)}/${segment(entry.key)}`, body: { value }, query: { force_sync: sync && "true" } }),
     plan: ({ value, sync }) => (value.trim() ? { changes: [shown(list, entry, { ...entry, value })], notes: kept(list, sync) } : { incomplete: "Enter a value." }),
-    done: outcome(`${entry.key} has another value`),
+    done: outcome(`${entry.key} is changed`),
   };
 }
 
@@ -59,14 +60,14 @@ export function deleteEntry(list, entry) {
     danger: true,
     options,
     initial,
-    // A pattern has a reference, since others may be spelled the same; the reference begins with # in HAProxy's own words.
+    // A pattern is identified by its reference, because the same pattern may occur more than once.
     call: ({ sync }) => ({ method: "DELETE", path: `${entriesOf(list)}/${segment(isMap ? entry.key : entry.id)}`, query: { force_sync: sync && "true" } }),
     plan: ({ sync }) => ({ changes: [shown(list, entry, null)], notes: kept(list, sync) }),
-    done: outcome(`It is no longer in ${list.name}`),
+    done: outcome(`The ${isMap ? "entry" : "pattern"} is deleted from ${list.name}`),
   };
 }
 
-/** A stored file as text. */
+/** Edit a stored file as text. */
 export async function editFile(list) {
   const before = await get(fileOf(list));
   return {
@@ -77,7 +78,7 @@ export async function editFile(list) {
     call: ({ text }) => ({ method: "PUT", path: fileOf(list), text }),
     plan: async ({ text }) => {
       if (text === before) return { incomplete: "Nothing is changed." };
-      return { ...(await planned(list.kind, list.name, text)), notes: [counted(before, text)] };
+      return { ...(await planned(list.kind, list.name, text)), notes: [lineChanges(before, text)] };
     },
     done: outcome(`${list.name} is stored`),
   };
@@ -85,14 +86,14 @@ export async function editFile(list) {
 
 const planned = (kind, name, text) => post(`v3/sidecar/plan/${STORES[kind].plan}/${segment(name)}`, undefined, { text });
 
-function counted(before, after) {
+function lineChanges(before, after) {
   const lines = (text) => text.split("\n").filter(Boolean);
   const old = new Set(lines(before)), now = new Set(lines(after));
-  const come = [...now].filter((line) => !old.has(line)).length, gone = [...old].filter((line) => !now.has(line)).length;
-  return `${come} lines come, ${gone} go.`;
+  const added = [...now].filter((line) => !old.has(line)).length, removed = [...old].filter((line) => !now.has(line)).length;
+  return `${counted(added, "line")} added, ${removed} removed.`;
 }
 
-/** A file of the operator's disk as a stored one: new, or in the place of one of `known`. */
+/** Store a file from the operator's disk. It replaces the file with its name, if `known` has one. */
 export function upload(kind, known) {
   const { noun, files } = STORES[kind];
   const nameOf = ({ name, file }) => name.trim() || file?.name || "";
@@ -107,7 +108,7 @@ export function upload(kind, known) {
       const as = nameOf({ file, name });
       const path = `${files}/${segment(as)}`;
       if (!known.includes(as)) return { call: { method: "POST", path: files, ...form(as, file.text) }, notes: [`${as} is a new ${noun}. Nothing uses it until the configuration names it.`] };
-      return { ...(await planned(kind, as, file.text)), call: { method: "PUT", path, text: file.text }, notes: [`It takes the place of ${as}.`] };
+      return { ...(await planned(kind, as, file.text)), call: { method: "PUT", path, text: file.text }, notes: [`It replaces ${as}.`] };
     },
     done: outcome(`The ${noun} is stored`),
   };

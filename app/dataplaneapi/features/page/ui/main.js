@@ -1,4 +1,4 @@
-// The page: signs in, follows the server, and shows the view that the address names.
+// The page: signs in, follows the server, and shows the view in the address.
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { currentSession, whenSignedIn, whenSignedOut } from "./api.js";
@@ -41,7 +41,7 @@ function Signed() {
 
   useEffect(() => {
     setFailure(null);
-    // Where the server does not answer the stream tries again, and all is asked for then.
+    // If the server does not answer, the stream connects again, and everything is loaded then.
     begin(setFailure).catch((error) => error.status !== 401 && error.status !== 0 && setFailure(error));
     return end;
   }, [attempt]);
@@ -53,7 +53,7 @@ function Signed() {
 
   return html`
     <${TopBar} views=${views.map((each) => [each.name, each.title])} view=${view.name} />
-    <${Boundary} what="what is pending"><${Strips} /><//>
+    <${Boundary} what="pending changes"><${Strips} /><//>
     <main id="main" tabindex="-1" ref=${main} class=${`view view-${view.name}`}>
       ${failure
         ? failure.status === 403

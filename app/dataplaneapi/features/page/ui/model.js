@@ -1,8 +1,8 @@
-// What the state means: pure functions of what store.js keeps.
+// The meaning of the state: pure functions of the state in store.js.
 
 import { spell } from "./names.js";
 
-/** Up, down, drain, maint, stopping or unknown. */
+/** Return the condition of a server: up, down, drain, maint, stopping or unknown. */
 export function condition(server) {
   if (server.admin_state === "maint" || server.admin_state === "drain") return server.admin_state;
   return server.operational_state;
@@ -20,10 +20,10 @@ export const CONDITIONS = {
   loading: "Loading",
 };
 
-/** The servers of a backend, in the order in which HAProxy has them. */
+/** Return the servers of a backend in HAProxy's order. */
 export const serversOf = (state, backend) => [...(state.serversOf.get(backend) ?? [])].map((object) => state.servers.get(object));
 
-/** How many servers of a backend are in which condition, and what that makes of it. */
+/** Return the number of servers by condition, and the condition of the backend. */
 export function health(state, backend) {
   const counts = { up: 0, drain: 0, maint: 0, stopping: 0, down: 0, unknown: 0 };
   let total = 0;
@@ -35,7 +35,7 @@ export function health(state, backend) {
   return { counts, total, is };
 }
 
-/** Names of all backends: those of the configuration in its order, then those that the process has beside them. */
+/** Return the names of all backends: those of the configuration, in its order, then others of the process. */
 export function backendNames(state) {
   const names = (state.backends ?? []).map((each) => each.name);
   const known = new Set(names);
@@ -43,7 +43,7 @@ export function backendNames(state) {
   return names;
 }
 
-/** Where a frontend sends requests: {backend, when}; `computed` instead where an expression names the backend. */
+/** Return where a frontend sends requests: {backend, when}, or {computed, when} if an expression names the backend. */
 export function routes(frontend) {
   const rules = (frontend.backend_switching_rule_list ?? []).map(({ name, cond, cond_test }) => ({
     ...(name.includes("%[") ? { computed: name } : { backend: name }),
@@ -60,10 +60,9 @@ export const addressesOf = (frontend) =>
 export const counters = (state, ...object) => state.counters.get(spell(...object)) ?? {};
 export const series = (state, ...object) => state.series.get(spell(...object));
 
-/** The weight in the process, beside what the counters have. */
 export const addressOf = (server) => (server.port ? `${server.address}:${server.port}` : server.address);
 
-// Results of checks in words (HAProxy Management Guide, 9.1).
+// Descriptions of check results (HAProxy Management Guide, 9.1).
 const CHECKS = {
   HANA: "too many errors in traffic",
   SOCKERR: "socket error",
@@ -83,10 +82,10 @@ const CHECKS = {
   PROCOK: "external check succeeded",
 };
 
-/** L4CON as "L4CON: connection refused or no route". */
+/** Describe a check result: "L4CON: connection refused or no route". */
 export const checkText = (status) => (CHECKS[status] ? `${status}: ${CHECKS[status]}` : status);
 
-/** The last check of a server by its counters, with HAProxy's output; empty without checks. An asterisk marks one in progress. */
+/** Describe the last check of a server, with HAProxy's output; '' without checks. HAProxy marks a check in progress with an asterisk. */
 export function checkOf({ check_status: status, check_code: code, last_chk: output }) {
   if (!status) return "";
   return [checkText(status.replace(/^\* /, "")), code && `status ${code}`, output].filter(Boolean).join(", ");

@@ -5,11 +5,11 @@ export const parse = (object) => object.split("/").map(decodeURIComponent);
 
 export const spell = (...parts) => parts.map((part) => part.replace(/[%/*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)).join("/");
 
-/** What people call it: shop/web1, public. */
+/** Return the short name of an object: shop/web1, public. */
 export function short(object) {
   const parts = parse(object);
   return parts.length === 4 ? `${parts[1]}/${parts[3]}` : (parts[1] ?? object);
 }
 
-/** A path segment. */
+/** Encode a path segment. */
 export const segment = encodeURIComponent;

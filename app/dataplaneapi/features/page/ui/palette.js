@@ -42,12 +42,12 @@ function* entries(views) {
   yield { kind: "Action", text: "Sign out", run: signOut };
 }
 
-/** What can be created in a section. */
+/** Yield the actions that create objects in a section. */
 function* creations(keyword, name) {
   for (const [kind, word] of Object.entries(OFTEN[keyword])) if (!lacksCreate({ keyword, name, kind })) yield { kind: "Action", text: `Create ${word} in ${name}`, run: () => create({ keyword, name, kind }) };
 }
 
-/** The first entries that have every word of the phrase; names that begin with it come first. */
+/** Return the first entries that contain every word of the phrase. Names that begin with it come first. */
 function found(views, phrase) {
   const wanted = phrase.trim().toLowerCase(), words = wanted.split(/\s+/), first = [], rest = [];
   for (const entry of entries(views)) {
@@ -67,7 +67,7 @@ export function Palette({ views }) {
     const listener = (event) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
       event.preventDefault();
-      // A plan that is open is finished or cancelled first.
+      // Another dialog must be closed first.
       if (document.querySelector("dialog[open]")) return;
       setPhrase("");
       setAt(0);

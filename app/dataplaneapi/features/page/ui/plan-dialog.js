@@ -1,21 +1,20 @@
-// The one door of all actions: what would happen is shown first, and what was shown is what is sent.
+// The dialog of all actions. It shows what would happen, and then sends exactly that.
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { ApiError, call, post } from "./api.js";
-import { Badge, Diff, Loading, Problem, counted, shown } from "./kit.js";
-import { short } from "./names.js";
+import { Badge, Changes, Diff, Loading, Problem, counted } from "./kit.js";
 import { touch, useStore } from "./store.js";
 
 /**
  * An action is {
- *   title, verb           what the heading and the button say; `danger` paints the button
- *   options               {name: {label, choices: [[value, text]] | type, ...}}, with `initial` values beside it; or a component `form`, which has
- *                         their `values`, the function `set` and the `plan`
- *   call(options)         {method, path, query, body | text, type}: the call that does it, sent as it was planned
- *   plan(options)         what the page can tell beforehand: {changes: [{object, member, old, new}], diff, commands, reasons, reload,
- *                         messages, notes: [text], call, how, incomplete, isRefused, discard}: a `call` in it stands for the one above, `how` says
- *                         what happens where it is more than a reload or none, `incomplete`
- *                         says what is still to be filled in, `isRefused` that HAProxy refuses it, `discard` ends what was begun for a plan that is not carried out
+ *   title, verb           the texts of the heading and the button; with `danger`, the button is red
+ *   options               {name: {label, choices: [[value, text]] | type, ...}}, with their `initial` values; or a component `form` that gets the
+ *                         `values`, the function `set` and the `plan`
+ *   call(options)         the call: {method, path, query, body | text, type, headers}
+ *   plan(options)         the effects: {changes: [{object, member, old, new}], diff, commands, reasons, reload, messages, notes: [text], call, how,
+ *                         incomplete, isRefused, discard}. Its `call` takes precedence. `how` is a sentence instead of the one about a reload.
+ *                         `incomplete` says which input is missing, and `isRefused` that HAProxy refuses the change. `discard` is called if
+ *                         the plan is not carried out
  *   done(answer)          the sentence that is shown afterwards
  * }
  */
@@ -99,7 +98,7 @@ function Dialog({ action }) {
       ${action.form && html`<${action.form} values=${options} set=${setOptions} plan=${plan} />`}
       <section class="planned" aria-label="Plan" aria-live="polite">
         ${plan.loading && html`<${Loading} what="the plan" />`}
-        ${plan.error && html`<${Problem} title="No plan is possible" text=${plan.error.message} />`}
+        ${plan.error && html`<${Problem} title="Cannot show the plan" text=${plan.error.message} />`}
         ${!plan.loading && !plan.error && html`<${Plan} plan=${plan} />`}
       </section>
       ${failure && html`<${Failure} of=${failure} />`}
@@ -129,11 +128,11 @@ function Plan({ plan }) {
   const messages = (plan.messages ?? []).filter(({ severity }) => severity !== "notice");
   return html`
     ${!plan.allowed && html`<${Refusal} of=${plan.refused} />`}
-    ${plan.changes?.length > 0 && html`<${Changes} rows=${plan.changes} />`}
+    ${plan.changes?.length > 0 && html`<${Changes} rows=${plan.changes} titles=${["Now", "Then"]} />`}
     ${!plan.isRefused && html`<p class="how"><${How} plan=${plan} /></p>`}
     ${!plan.isRefused && plan.reasons?.length > 0 && html`<ul class="reasons">${plan.reasons.map((each) => html`<li>${each.section && html`<code>${each.section}</code> `}${each.reason}</li>`)}</ul>`}
     ${plan.notes?.map((note) => html`<p class="note">${note}</p>`)}
-    ${messages.length > 0 && html`<${Problem} title=${plan.isRefused ? "HAProxy refuses this" : "HAProxy says"} text=${messages.map((each) => `${each.line ? `line ${each.line}: ` : ""}${each.text}`).join("\n")} />`}
+    ${messages.length > 0 && html`<${Problem} title=${plan.isRefused ? "HAProxy refuses this" : "HAProxy's messages"} text=${messages.map((each) => `${each.line ? `line ${each.line}: ` : ""}${each.text}`).join("\n")} />`}
     <${Diff} text=${plan.diff} />
     ${plan.commands?.length > 0 && html`<details><summary>${counted(plan.commands.length, "runtime command")}</summary><pre tabindex="0">${plan.commands.join("\n")}</pre></details>`}
   `;
@@ -142,17 +141,8 @@ function Plan({ plan }) {
 const How = ({ plan }) =>
   plan.how ? plan.how
   : plan.reload ? html`<${Badge} tone="reload">Reload<//> HAProxy applies this by a reload.`
-  : plan.reload === false ? html`<${Badge} tone="live">Live<//> HAProxy takes this in the running process, without a reload.`
-  : html`<${Badge}>Open<//> Whether it takes a reload is known when it is done.`;
-
-function Changes({ rows }) {
-  return html`<table class="changes">
-    <thead><tr><th scope="col">Object</th><th scope="col">What</th><th scope="col">Now</th><th scope="col">Then</th></tr></thead>
-    <tbody>${rows.map((row) => html`<tr>
-      <td><code>${short(row.object)}</code></td><td>${row.member ?? "all of it"}</td><td class="old">${shown(row.old)}</td><td class="new">${shown(row.new)}</td>
-    </tr>`)}</tbody>
-  </table>`;
-}
+  : plan.reload === false ? html`<${Badge} tone="live">Live<//> HAProxy applies this at runtime, without a reload.`
+  : html`<${Badge}>Unknown<//> The response will show whether HAProxy needs a reload.`;
 
 /** A 403 names the rule that would allow it; anything else is what the call itself would answer. */
 const Refusal = ({ of }) => html`<div class="problem" role="alert">
@@ -163,7 +153,7 @@ const Refusal = ({ of }) => html`<div class="problem" role="alert">
 function Failure({ of }) {
   const alerts = of.body?.alerts?.map((each) => each.text).join("\n");
   const text = of instanceof ApiError && of.status === 0 ? "The server did not answer. The history shows whether the change was made." : of.message;
-  return html`<${Problem} title="It failed" text=${alerts || text} />`;
+  return html`<${Problem} title="The call failed" text=${alerts || text} />`;
 }
 
 export function Options({ of, values, set }) {

@@ -1,5 +1,5 @@
-// What the rules of the caller's role allow, as `whoami` names them: a call that they refuse is not made, and its button says which rule is
-// missing. Where they may allow it the server has the last word, in the plan.
+// Permissions of the caller by the rules of `whoami`. The page does not make a call that they refuse; its button names the missing rule. If they
+// may allow a call, the server decides in the plan.
 
 import { ApiError } from "./api.js";
 import { state } from "./store.js";
@@ -13,14 +13,14 @@ const decoded = (text) => {
   }
 };
 
-/** Whether a part of a pattern is for this part of a name; for all of them where that is `*`. */
+/** Whether a part of a pattern matches a part of a name. With `whole`, it must match all names if the part of the name is `*`. */
 function fits(part, name, whole) {
   if (name === "*") return whole ? part === "*" : true;
   return new RegExp(`^${part.split("*").map((each) => literal(decoded(each))).join(".*")}$`, "s").test(decoded(name));
 }
 
-/** Whether the pattern of a rule is for an object or what it stands in. `*` in the object is a name that is not known; with `whole` it is all of them. */
-export function covers(pattern, object, whole = false) {
+/** Whether the pattern of a rule covers an object or its section. In the object, `*` is an unknown name; with `whole`, all names. */
+function covers(pattern, object, whole = false) {
   const names = object.split("/");
   for (const [index, part] of pattern.split("/").entries()) {
     if (part === "**") return !whole || pattern === "**" || index > 0;
@@ -32,7 +32,7 @@ export function covers(pattern, object, whole = false) {
 const who = ({ roles, name }) => (roles.length ? `role ${roles.join(", ")}` : name);
 const spelled = (object) => (object.includes("*") ? `'${object}'` : object);
 
-/** Which right the caller lacks for this, in the words of the server; empty where it may have it. */
+/** Say which permission the caller lacks, in the words of the server; '' if it may have it. */
 export function missing(verb, object, ...members) {
   const { caller } = state;
   if (!caller?.limited) return "";
@@ -43,7 +43,7 @@ export function missing(verb, object, ...members) {
   return `${who(caller)} may not ${verb} ${of}${object}; a rule that allows it: {objects: ${spelled(object)}, may: [${verb}]${fields}}`;
 }
 
-/** The same for what a rule may allow a part of: a section with what stands in it, or anything at all where none is named. */
+/** Say that the caller may change nothing in a section, or nothing at all without an object; '' if it may change a part. */
 export function untouchable(object = "") {
   const { caller } = state;
   const writes = (rule) => rule.may.some((verb) => verb === "create" || verb === "change" || verb === "delete");
@@ -51,14 +51,14 @@ export function untouchable(object = "") {
   return missing("change", object || "**");
 }
 
-/** The same for reading all of a kind, such as `map/*`, or everything, `**`. */
+/** Say that the caller may not read all objects of a kind, such as `map/*`, or everything (`**`); '' if it may. */
 export function unread(objects) {
   const { caller } = state;
   if (!caller?.limited || caller.rules.some((rule) => rule.may.includes("read") && covers(rule.objects, objects, true))) return "";
   return `${who(caller)} may not read ${objects === "**" ? "everything" : `all of ${objects}`}; a rule that allows it: {objects: '${objects}', may: [read]}`;
 }
 
-/** Throws the refusal that the server would answer. */
+/** Throw the refusal that the server would answer. */
 export function demandRead(objects) {
   const why = unread(objects);
   if (why) throw new ApiError(403, why);

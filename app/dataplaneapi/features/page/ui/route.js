@@ -1,9 +1,9 @@
-// The address: #/view/part/part?name=value. Nothing secret ever stands in it.
+// The address: #/view/part/part?name=value. It never has secrets.
 
 import { useEffect, useState } from "./vendor/preact.js";
 import { segment } from "./names.js";
 
-export function readRoute(hash = location.hash) {
+function readRoute(hash = location.hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [view = "", ...parts] = path.split("/").map((part) => {
     try {
@@ -20,7 +20,7 @@ export function hrefOf(view, parts = [], query = {}) {
   return `#/${[view, ...parts].map(segment).join("/")}${given.size ? `?${given}` : ""}`;
 }
 
-/** Goes to a place; `replace` leaves no step to come back to, as for a cursor that moves along. */
+/** Go to an address. With `replace`, the browser's history gets no new entry, as for a cursor that moves. */
 export function go(href, { replace = false } = {}) {
   if (!replace) location.hash = href;
   else if (location.hash !== href) {

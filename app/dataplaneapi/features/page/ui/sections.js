@@ -1,8 +1,8 @@
-// The text of a configuration as its sections: pure functions.
+// The sections of a configuration text: pure functions.
 
 /**
- * The sections of a text: {id, keyword, title, first, last}, with lines from 0; comments directly above a header belong to it. `keywords`
- * are the words that begin a section.
+ * Return the sections of a text: {id, keyword, title, first, last}, with lines from 0. Comments directly above a header belong to its section.
+ * `keywords` are the words that begin a section.
  */
 export function sectionsOf(text, keywords) {
   const lines = text.split("\n"), begins = new Set(keywords), found = [], times = new Map();
@@ -17,7 +17,7 @@ export function sectionsOf(text, keywords) {
   return found.map((each, index) => ({ ...each, last: lastOf(lines, each.header, (found[index + 1]?.first ?? lines.length) - 1) }));
 }
 
-/** Blank lines at the end of a section stand between it and the next. */
+/** Return the last line of a section that is not blank. */
 function lastOf(lines, header, end) {
   while (end > header && !lines[end].trim()) end -= 1;
   return end;
@@ -26,16 +26,16 @@ function lastOf(lines, header, end) {
 function withComments(lines, header, before) {
   let first = header;
   while (first - 1 > before && lines[first - 1].startsWith("#") && !/^# _\w+=/.test(lines[first - 1])) first -= 1;
-  // What stands above the first section is the head of the file.
+  // Comments above the first section belong to the file.
   return before < 0 ? header : first;
 }
 
-/** The text of one section, or of several in a row. */
+/** Return the text of one section, or of adjacent sections. */
 export const textOf = (text, { first, last }) => text.split("\n").slice(first, last + 1).join("\n");
 
 export const trimmed = (text) => text.replace(/(\n[ \t\r]*)+$/, "");
 
-/** The whole text with another one in the place of a section; what stands around it stays to the letter. */
+/** Return the whole text with another text for one section. The rest does not change. */
 export function replaced(text, { first, last }, other) {
   const lines = text.split("\n"), made = [...lines.slice(0, first), trimmed(other), ...lines.slice(last + 1)].join("\n");
   return made.endsWith("\n") ? made : `${made}\n`;

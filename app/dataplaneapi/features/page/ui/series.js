@@ -1,13 +1,13 @@
-// A few counters of one object over time: the last minutes as this tab has seen them, in rings that do not grow, and before that the
-// samples that the server has recorded.
+// Some counters of one object over time: the last minutes that this tab has seen, in rings of a fixed size, and before them the samples of the
+// server.
 
 const LONG = 180, SHORT = 60;
-export const PLOTTED = ["rate", "scur", "errors", "rtime", "queue"];
+const PLOTTED = ["rate", "scur", "errors", "rtime", "queue"];
 
-/** Errors of a row: answers of 5xx, failed connections and responses. */
+/** Return the errors of a row: responses with 5xx, and failed connections and responses. */
 export const errorsOf = (row) => (row.hrsp_5xx ?? 0) + (row.econ ?? 0) + (row.eresp ?? 0);
 
-/** Requests in a second where HTTP is counted, sessions elsewhere. */
+/** Return the requests per second, or the sessions per second if requests are not counted. */
 export const rateOf = (row) => row.req_rate ?? row.rate ?? 0;
 
 export class Series {
@@ -20,7 +20,7 @@ export class Series {
     this.values = Object.fromEntries(PLOTTED.map((name) => [name, []]));
   }
 
-  /** A row of counters as it is at that time, in seconds. Rows come when they change, once a second at most. */
+  /** Add a row of counters at a time in seconds. A row arrives when it changes, at most once a second. */
   add(time, row) {
     const last = this.times.at(-1) ?? 0;
     if (time <= last) return;
@@ -31,7 +31,7 @@ export class Series {
     this.#push(time, { rate: rateOf(row), scur: row.scur ?? 0, errors: more / seconds, rtime: row.rtime ?? 0, queue: row.qcur ?? 0 });
   }
 
-  /** [times, values] up to now. */
+  /** Return [times, values] up to now. */
   data(name, now = Date.now() / 1000) {
     const last = this.times.at(-1);
     if (last === undefined) return [[now - 1, now], [0, 0]];
@@ -39,7 +39,7 @@ export class Series {
     return [[...this.times, now], [...this.values[name], this.#unchanged()[name]]];
   }
 
-  /** Errors in a second, lately. */
+  /** Return the current errors per second. */
   errorRate(now = Date.now() / 1000) {
     return now - (this.times.at(-1) ?? 0) > 2.5 ? 0 : (this.values.errors.at(-1) ?? 0);
   }
@@ -57,10 +57,10 @@ export class Series {
   }
 }
 
-/** Errors of one class in a second, by the names of `stats_history_row`. */
-export const CLASSES = { errors_4xx: "4xx", errors_5xx: "5xx", connection_errors: "connections", response_errors: "responses" };
+/** Classes of errors, by their names in `stats_history_row`. */
+const CLASSES = { errors_4xx: "4xx", errors_5xx: "5xx", connection_errors: "connections", response_errors: "responses" };
 
-/** The samples of `GET stats_history`, by object: {times, values, classes}. A break has a point without a value. */
+/** Return the samples of `GET stats_history` by object: {times, values, classes}. A gap has a point without a value. */
 export function pastOf(rings) {
   const found = new Map();
   for (const { interval, times, rows } of rings) {
@@ -76,7 +76,7 @@ export function pastOf(rings) {
   return found;
 }
 
-/** The same errors as `errorsOf`, in a second. */
+/** Return the same errors as `errorsOf`, per second. */
 function errorsIn(row) {
   const classes = [row.errors_5xx, row.connection_errors, row.response_errors].filter(Boolean);
   return classes[0]?.map((_, index) => {
@@ -85,7 +85,7 @@ function errorsIn(row) {
   });
 }
 
-/** [times, values] of the recorded samples, and from the first point that this tab has seen on of what it has seen. */
+/** Return [times, values]: the samples of the server before the first point of this tab, then the points of this tab. */
 export function joined(past, live, name) {
   const [times, values] = live?.data(name) ?? [[], []], recorded = past?.values[name];
   if (!recorded) return [times, values];
@@ -94,7 +94,7 @@ export function joined(past, live, name) {
   return [[...before, ...times], [...recorded.slice(0, before.length), ...values]];
 }
 
-/** Errors in a second of each class, as [class, number], at the recorded sample next to a time, or at the last one. */
+/** Return the errors per second of each class, as [class, number], at the sample next to a time, or at the last one. */
 export function classesAt(past, time = Infinity) {
   if (!past?.times.length) return [];
   const after = past.times.findIndex((each) => each >= time), index = after < 0 ? past.times.length - 1 : after;

@@ -8,8 +8,8 @@ const LISTS = [
   ["Ctrl K", "Go to an object, or act on it"],
   ["/", "Search in this view"],
   ["↑ ↓", "Up and down in a list"],
-  ["← →", "To the list on the left or right of the map"],
-  ["Enter", "Open what is chosen"],
+  ["← →", "To the list on the left or right in the map"],
+  ["Enter", "Open the selected entry"],
   ["Esc", "Close a dialog, leave a field"],
   ["?", "This list"],
 ];

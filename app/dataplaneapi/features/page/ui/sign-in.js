@@ -1,4 +1,4 @@
-// The door: a name and a password, or a token.
+// The form to sign in, with a name and a password, or with a token.
 
 import { html, useRef, useState } from "./vendor/preact.js";
 import { SESSION, signIn, signInWithToken } from "./api.js";

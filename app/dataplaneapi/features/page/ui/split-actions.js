@@ -1,4 +1,4 @@
-// Splits: shares of traffic by a slider.
+// Splits: shares of the requests, chosen with a slider.
 
 import { UNLESS_CONFIRMED, outcome } from "./actions.js";
 import { health } from "./model.js";
@@ -9,11 +9,11 @@ const PERCENT = { type: "range", min: 0, max: 100, step: 1 };
 const shared = (first, second) => (share) => `${first} ${share} %, ${second} ${100 - share} %`;
 const put = (name, body, query) => ({ method: "PUT", path: `v3/sidecar/splits/${segment(name)}`, body, query });
 
-/** Backends that would get requests and have no server for them. */
+/** Return a warning for each backend that would get requests and has no server up. */
 const warnings = (weights) =>
   Object.keys(weights).filter((name) => weights[name] > 0 && !health(state, name).counts.up).map((name) => `No server of ${name} is up: its requests would be answered 503.`);
 
-/** Other shares: one slider for two backends, else one for the weight of each. */
+/** Change the shares: with one slider for two backends, otherwise with one slider for the weight of each. */
 export function setShares(split) {
   const names = Object.keys(split.weights), [first, second] = names, isPair = names.length === 2;
   const weightsOf = (options) => (isPair ? { [first]: options.share, [second]: 100 - options.share } : Object.fromEntries(names.map((name) => [name, options[name]])));
@@ -41,15 +41,15 @@ export function newSplit() {
   const choices = (sections) => (sections ?? []).map(({ name }) => [name, name]);
   const [frontend] = state.frontends ?? [], [first, second] = state.backends ?? [];
   return {
-    title: "Divide traffic",
-    verb: "Divide",
+    title: "Create split",
+    verb: "Create",
     options: {
-      name: { label: "Name of the split", type: "text", placeholder: "canary" },
-      frontend: { label: "Requests of", choices: choices(state.frontends) },
-      first: { label: "One part to", choices: choices(state.backends) },
-      second: { label: "The other to", choices: choices(state.backends) },
-      by: { label: "Together stay those with the same", type: "text", placeholder: "random, source, cookie:NAME, header:NAME" },
-      share: { ...PERCENT, label: "Share of the one", shown: (share) => `${share} % and ${100 - share} %` },
+      name: { label: "Name", type: "text", placeholder: "canary" },
+      frontend: { label: "Frontend", choices: choices(state.frontends) },
+      first: { label: "First backend", choices: choices(state.backends) },
+      second: { label: "Second backend", choices: choices(state.backends) },
+      by: { label: "Keep requests together by", type: "text", placeholder: "random, source, cookie:NAME, header:NAME" },
+      share: { ...PERCENT, label: "Share of the first backend", shown: (share) => `${share} % and ${100 - share} %` },
       confirm: UNLESS_CONFIRMED,
     },
     initial: { name: "", frontend: frontend?.name, first: first?.name, second: second?.name, by: "random", share: 95, confirm: "" },
@@ -57,9 +57,9 @@ export function newSplit() {
     plan: (options) => {
       if (!options.name.trim()) return { incomplete: "Enter a name." };
       if (!options.first || options.first === options.second) return { incomplete: "Choose two backends." };
-      return { notes: [`The lines that ask the split come behind the other ways of ${options.frontend}. Other shares take no reload from then on.`, ...warnings({ [options.first]: options.share, [options.second]: 100 - options.share })] };
+      return { notes: [`The rules of the split follow the other rules of ${options.frontend}. Later changes of its shares need no reload.`, ...warnings({ [options.first]: options.share, [options.second]: 100 - options.share })] };
     },
-    done: outcome("The traffic is divided"),
+    done: outcome("The split is created"),
   };
 }
 
@@ -71,7 +71,7 @@ export function deleteSplit(split) {
     options: { confirm: UNLESS_CONFIRMED },
     initial: { confirm: "" },
     call: ({ confirm }) => ({ method: "DELETE", path: `v3/sidecar/splits/${segment(split.name)}`, query: { confirm } }),
-    plan: () => ({ notes: [`Requests go where the other lines of ${split.used_by.join(", ") || "its frontend"} send them.`] }),
+    plan: () => ({ notes: [`The other rules of ${split.used_by.join(", ") || "its frontend"} then apply to its requests.`] }),
     done: outcome(`${split.name} is deleted`),
   };
 }

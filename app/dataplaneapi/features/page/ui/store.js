@@ -1,4 +1,4 @@
-// What the page knows: the present state from the stream's snapshot, kept current by events, and what is asked for when it may have changed.
+// The state of the page: the snapshot of the event stream, updated by events, and what is loaded again after changes.
 
 import { useEffect, useState } from "./vendor/preact.js";
 import { get } from "./api.js";
@@ -7,7 +7,7 @@ import { parse, short, spell } from "./names.js";
 import { Series, pastOf } from "./series.js";
 
 const TYPES = "server,config,reload,worker,certificate,storage,operation,confirmation,stats";
-// A tab that nobody sees gives its connection back: a browser has six for one server, and they are for all tabs.
+// A hidden tab closes its connection after this time: a browser has six connections to a server, for all tabs.
 const HIDDEN = 20_000;
 const CONFIG = "v3/services/haproxy/configuration/";
 
@@ -29,37 +29,37 @@ function empty() {
     pendingReload: null,
     linesToAdd: {},
     isInFleet: false,
-    // By name: {object, backend, name, operational_state, admin_state, weight, address, port}.
+    // By object: {object, backend, name, operational_state, admin_state, weight, address, port}.
     servers: new Map(),
-    // Names of servers' objects, by backend.
+    // The objects of servers by backend.
     serversOf: new Map(),
-    // Counters by object, 0 where one is missing; their last minutes, and what the server has recorded of the hour before.
+    // Counters by object, where a missing one is 0; their last minutes; and the samples of the server for the last hour.
     counters: new Map(),
     series: new Map(),
     past: new Map(),
-    // How many seconds the plots of one object show.
+    // The time range of the plots of one object, in seconds.
     range: 120,
     ready: false,
-    // Sections of the configuration: null while they are not known.
+    // Sections of the configuration; null until they are loaded.
     frontends: null,
     backends: null,
     confirmation: null,
     // The last question about a request, with its answer: {question, answer, error, loading}.
     explained: null,
-    // Texts of sections that are edited and not committed: {base, mine} by the section's id.
+    // Uncommitted texts: {base, mine} by the id of the section.
     drafts: new Map(),
     operations: new Map(),
-    // The last events without counters, the newest first.
+    // The last events other than counters, the newest first.
     feed: [],
-    // What has ended while it was watched, until it is dismissed where it was bad: {id, bad, text, href}.
+    // Notices of what has ended while the page was open: {id, bad, text, href}. Bad ones stay until they are dismissed.
     notices: [],
-    // Rises with each change of the configuration, so that views ask again.
+    // Incremented by each change of the configuration, so that views load again.
     changes: 0,
     refused: {},
   };
 }
 
-/** Calls the component again when one of these topics changes. */
+/** Render the component again when one of these topics changes. */
 export function useStore(...topics) {
   const [, render] = useState(0);
   useEffect(() => {
@@ -70,18 +70,18 @@ export function useStore(...topics) {
   return state;
 }
 
-/** The functions that are called when a topic changes. */
+/** Return the functions that are called when a topic changes. */
 export function listen(topic) {
   if (!listeners.has(topic)) listeners.set(topic, new Set());
   return listeners.get(topic);
 }
 
-/** Tells those who use the topics, once for all changes of a moment. */
+/** Call the listeners of these topics soon, once for all changes until then. */
 export function touch(...topics) {
   topics.forEach((topic) => changed.add(topic));
   if (scheduled) return;
   scheduled = true;
-  // Not requestAnimationFrame, which stands still in a tab that is not seen.
+  // Not requestAnimationFrame, which is not called in a hidden tab.
   setTimeout(() => {
     scheduled = false;
     const called = new Set([...changed].flatMap((topic) => [...listen(topic)]));
@@ -90,7 +90,7 @@ export function touch(...topics) {
   }, 16);
 }
 
-/** Begins to follow the server; `onRefused` is called where the caller may not. */
+/** Start to follow the server. `onRefused` is called if the caller may not do that. */
 export async function begin(onRefused) {
   connect(onRefused);
   document.addEventListener("visibilitychange", onVisibility);
@@ -99,12 +99,12 @@ export async function begin(onRefused) {
   await asked.caller();
 }
 
-// Texts that were not committed when a session ended: {name, drafts}. Who signs in again has them back, and nobody else.
+// The uncommitted texts of a session that has ended: {name, drafts}. The same user gets them back after the next sign-in.
 let kept = null;
 
 const userOf = ({ creator, name }) => creator ?? name;
 
-/** Each call that is refused says that the session has ended. */
+/** Keep the uncommitted texts if the session has ended by itself. More than one call may report that. */
 export function keepDrafts(isKept) {
   if (!isKept) kept = null;
   else if (state.caller) kept = { name: userOf(state.caller), drafts: state.drafts };
@@ -119,7 +119,7 @@ export function end() {
   Object.assign(state, empty());
 }
 
-/** Asks for the counters of all servers, or no longer: they are most of the work, for HAProxy as well. */
+/** Turn the counters of all servers on or off. They are most of the work, for HAProxy too. */
 export function countServers(wanted) {
   counted = wanted ? "" : PROXIES;
   if (!stream || !state.ready || counted === following) return;
@@ -128,7 +128,7 @@ export function countServers(wanted) {
   connect(refusedAgain, wanted ? "" : last);
 }
 
-/** The hour that the server has recorded of one object. */
+/** Load the samples of the last hour of one object. */
 export async function loadHour(object, signal) {
   const kind = object.includes("/server/") ? "server" : object.split("/")[0];
   const found = pastOf(await get("v3/sidecar/stats_history", { query: { object, counters: kind }, signal }));
@@ -136,7 +136,7 @@ export async function loadHour(object, signal) {
   touch("stats");
 }
 
-/** The recorded requests of all frontends and backends, as far back as the lines of their rows go. */
+/** Load the recent requests of all frontends and backends for the plots in their rows. */
 async function loadRequests() {
   const query = { counters: PROXIES, measures: "requests", since: "2m" };
   const found = pastOf(await get("v3/sidecar/stats_history", { query }).catch(() => []));
@@ -149,8 +149,8 @@ export function setRange(seconds) {
   touch("range");
 }
 
-/** The counters of the servers of one backend, once. */
-export async function lookAt(backend, signal) {
+/** Load the counters of the servers of one backend. */
+export async function loadCounters(backend, signal) {
   const { stats = [] } = await get("v3/services/haproxy/stats/native", { query: { type: "server", parent: backend }, signal });
   const now = Date.now() / 1000;
   for (const { name, stats: row } of stats) setCounters(spell("backend", backend, "server", name), row, now);
@@ -160,13 +160,13 @@ export async function lookAt(backend, signal) {
 export const retryNow = () => stream?.retryNow();
 
 const PROXIES = "frontend,backend";
-// What is wanted, and what the stream has.
+// The counters that are wanted, and those of the stream.
 let counted = PROXIES, following = PROXIES;
 let restedAt = "", hiddenTimer, refusedAgain = () => {};
 
 function connect(onRefused = refusedAgain, after = "") {
   refusedAgain = onRefused;
-  // States come first: with the counters of thousands of servers a snapshot takes several times as long.
+  // The first snapshot has no counters of servers: with thousands of servers it would take several times as long.
   following = state.ready ? counted : PROXIES;
   stream = follow(
     { types: TYPES, counters: following, zeros: "false" },
@@ -208,7 +208,7 @@ const handlers = {
       state.serversOf = new Map();
       data.servers.forEach(({ object, ...members }) => setServer(object, members));
     }
-    // What happened while nobody told of it is known to the server alone.
+    // Only the server knows the time in which events were lost.
     if (data.lost) {
       state.series.clear();
       state.past.clear();
@@ -218,7 +218,7 @@ const handlers = {
     const counted = new Set(data.stats?.map((each) => each.object));
     for (const object of state.counters.keys()) if (!counted.has(object) && !state.servers.has(object)) forget(object);
     for (const { object, counters } of data.stats ?? []) {
-      // What it does not name is 0.
+      // Missing counters are 0.
       state.counters.delete(object);
       setCounters(object, counters, now);
     }
@@ -251,7 +251,7 @@ const handlers = {
 
   reload({ data }) {
     if (state.pendingReload === data.id) state.pendingReload = null;
-    if (data.status === "failed") notice({ id: `reload/${data.id}`, bad: true, text: `Reload ${data.id} has failed. HAProxy goes on with what it had loaded before.`, href: `#/reloads/${data.id}` });
+    if (data.status === "failed") notice({ id: `reload/${data.id}`, bad: true, text: `Reload ${data.id} has failed. HAProxy continues with the previous configuration.`, href: `#/reloads/${data.id}` });
     refreshOnce("pending");
     noteChange();
     touch("reload");
@@ -279,7 +279,7 @@ function onEvent(event) {
   handlers[event.type]?.(event);
 }
 
-// Types of events in the feed, and which of their events are: an operation when it has ended.
+// The types of events in the feed. An operation is added when it has ended.
 const FED = { server: always, config: always, certificate: always, storage: always, reload: always, worker: always, confirmation: always, operation: ({ data }) => data.status !== "running" };
 const MOST_FED = 500;
 
@@ -293,12 +293,12 @@ function feed(events) {
   touch("feed");
 }
 
-/** The events of the last day that the server still has, of before this page was opened. */
+/** Load the events of the last day that the server still has. */
 export async function loadFeed(signal) {
   feed(await past({ types: Object.keys(FED).join() }, "24h", signal));
 }
 
-/** Soon after a change, and once a second where there are many. */
+/** Load again soon after a change, at most once a second. */
 function noteChange() {
   noted ??= setTimeout(() => {
     noted = undefined;
@@ -341,7 +341,7 @@ function setCounters(object, counters, time) {
   series.add(time, state.counters.get(object));
 }
 
-/** Work that is running is kept; what ends while it is watched is told of. */
+/** Store a running operation. If one ends, show a notice. */
 function setOperation(data) {
   const was = state.operations.get(data.id);
   if (data.status === "running") state.operations.set(data.id, data);
@@ -377,7 +377,7 @@ function setConfirmation(data) {
   touch("confirmation");
 }
 
-// What no event says is asked for.
+// What events do not contain is loaded by these functions.
 const asked = {
   async caller() {
     state.caller = await get("v3/sidecar/whoami");
@@ -386,7 +386,7 @@ const asked = {
     touch("caller");
   },
 
-  /** Of no fleet nothing is asked. */
+  /** Without a fleet, the page makes no call to its API. */
   async fleet() {
     state.isInFleet = (await get("ui/views.json")).fleet;
     touch("fleet");
@@ -404,7 +404,7 @@ const asked = {
 
   async confirmation() {
     let before, newest;
-    // An event that arrives first is newer than the answer.
+    // An event that arrives before the answer is newer.
     do {
       before = confirmationEvents;
       [newest] = await get("v3/sidecar/confirmations", { query: { limit: "1" } });
@@ -429,7 +429,7 @@ const asked = {
 const due = new Map();
 let noted, lastNoted = 0, confirmationEvents = 0;
 
-/** Asks again for what no event says, such as the sections. */
+/** Load something again that events do not contain, such as the sections. */
 export const refresh = (what) => refreshOnce(what);
 
 function refreshSoon(what) {

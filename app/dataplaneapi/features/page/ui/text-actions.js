@@ -1,4 +1,4 @@
-// What can be done with the text of the configuration: another one is committed, and lines are added to it.
+// Actions on the text of the configuration: commit another text, and add lines.
 
 import { UNLESS_CONFIRMED, outcome } from "./actions.js";
 import { call, get } from "./api.js";
@@ -7,7 +7,7 @@ import { sectionsOf } from "./sections.js";
 const RAW = "v3/services/haproxy/configuration/raw";
 const VERSION = "v3/services/haproxy/configuration/version";
 
-/** The text as it is now, the version that it has, its sections, and the words that the editor completes. */
+/** Load the current text, its version, its sections, and the words that the editor completes. */
 export async function present(signal) {
   const [{ body, headers }, { default: words }] = await Promise.all([get(RAW, { signal, full: true }), import("./words.js")]);
   return { text: body, version: headers.get("Configuration-Version"), words, sections: sectionsOf(body, words.sections) };
@@ -17,14 +17,14 @@ export function commitText(title, text, version) {
   return {
     title: `Commit ${title}`,
     verb: "Commit",
-    options: { why: { label: "Why", type: "text", placeholder: "stands in the history" }, confirm: UNLESS_CONFIRMED },
+    options: { why: { label: "Message", type: "text", placeholder: "appears in the history" }, confirm: UNLESS_CONFIRMED },
     initial: { why: "", confirm: "" },
     plan: (options) => planned(text, version, options),
     done: outcome(`${title} is committed`),
   };
 }
 
-/** The server knows which lines are missing, and where they go; the text that it plans is committed. */
+/** Add the lines for reports of states. The server plans which lines are missing, and where they go. */
 export function addLines() {
   return {
     title: "Let HAProxy report states",
@@ -47,9 +47,9 @@ async function planned(text, version, { why, confirm }) {
   return { ...shownOf(plan), call: pushed(text, version, confirm, why) };
 }
 
-const pushed = (text, version, confirm, why) => ({ method: "POST", path: RAW, text, query: { version, confirm }, headers: reasonOf(why) });
+const pushed = (text, version, confirm, why) => ({ method: "POST", path: RAW, text, query: { version, confirm }, headers: messageHeader(why) });
 
 const shownOf = ({ diff, effects, commands, reasons, reload, messages }) => ({ diff, changes: effects, commands, reasons, reload, messages });
 
-/** A header is bytes: these are UTF-8. */
-const reasonOf = (why) => (why.trim() ? { "X-Change-Message": String.fromCharCode(...new TextEncoder().encode(why.trim())) } : {});
+/** The header with the message of a change. A header has bytes: these are UTF-8. */
+export const messageHeader = (text) => (text.trim() ? { "X-Change-Message": String.fromCharCode(...new TextEncoder().encode(text.trim())) } : {});

@@ -1,4 +1,4 @@
-// What holds wherever one looks: connection, version, a reload that is due, a change that waits, work that goes on.
+// The top bar with version and connection, and below it what is pending or in progress.
 
 import { html, useEffect, useRef } from "./vendor/preact.js";
 import { currentSession, get, signOut } from "./api.js";
@@ -15,7 +15,7 @@ const CONNECTIONS = { live: "Live", connecting: "Connecting", retrying: "Disconn
 export function TopBar({ views, view }) {
   useStore("version", "connection", "caller", "worker", "theme");
   const { connection, caller } = state, nav = useRef(null);
-  // Where there is no room for all of them the current one is in sight.
+  // The current view stays visible if the bar has no room for all.
   useEffect(() => nav.current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [view]);
   return html`<header class="top">
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to content</a>
@@ -59,7 +59,10 @@ export function setTheme(theme = localStorage.getItem(THEME) ?? "system") {
   touch("theme");
 }
 
-/** Strips below the bar, of what waits or goes on; none where nothing does. */
+// Plots have their colours from the time when they were made.
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => touch("theme"));
+
+/** Strips below the bar: a lost connection, an unconfirmed change, a pending reload, operations, and notices. */
 export function Strips() {
   useStore("connection", "confirmation", "reload", "operations", "notices");
   const running = [...state.operations.values()].filter((each) => each.status === "running");
@@ -68,7 +71,7 @@ export function Strips() {
     ${state.confirmation && html`<${Waiting} of=${state.confirmation} />`}
     ${state.pendingReload && html`<${Pending} id=${state.pendingReload} />`}
     ${state.notices.map((each) => html`<section key=${each.id} class=${`strip ${each.bad ? "bad" : "good"}`} role=${each.bad ? "alert" : "status"}>
-      <p>${each.text}${each.href && html` <a href=${each.href} onClick=${() => dismiss(each.id)}>Look at it</a>`}</p><button type="button" onClick=${() => dismiss(each.id)}>Dismiss</button></section>`)}
+      <p>${each.text}${each.href && html` <a href=${each.href} onClick=${() => dismiss(each.id)}>Show</a>`}</p><button type="button" onClick=${() => dismiss(each.id)}>Dismiss</button></section>`)}
     ${running.map((each) => html`<${Running} key=${each.id} of=${each} />`)}
   </div>`;
 }
@@ -85,12 +88,12 @@ function Disconnected() {
 function Waiting({ of }) {
   useTick(250);
   const left = Math.max(0, of.until - Date.now());
-  // One's own change one may confirm in any case.
+  // Authors may always confirm their own changes.
   const why = of.author === state.caller?.name ? "" : missing("change", spell("confirmation", of.id));
   const entries = of.entries?.length ? ` (change ${of.entries.join(", ")})` : "";
   return html`<section class="strip waits" aria-label="Unconfirmed change">
     <p>${of.status === "open" ? html`<b>A change that needs confirmation is being applied</b>${of.author ? ` by ${of.author}` : ""}.` : html`<b>A change is not confirmed</b>${entries}${of.author ? ` by ${of.author}` : ""}. It is rolled back automatically in <b class="number countdown" role="timer">${clock(left)}</b>.`}
-      ${of.verdict && html` The guard says <${Badge}>${of.verdict.result}<//> ${of.verdict.reasons?.[0] ?? ""}`}</p>
+      ${of.verdict && html` Guard: <${Badge}>${of.verdict.result}<//> ${of.verdict.reasons?.[0] ?? ""}`}</p>
     ${of.status !== "open" && html`<div class="strip-buttons">
       <${Act} text="Confirm" isMain why=${why} onClick=${() => propose(confirm(of))} />
       <${Act} text="Roll back" why=${why} onClick=${() => propose(takeBack(of))} />
@@ -115,7 +118,7 @@ function Running({ of }) {
   return html`<section class="strip goes-on" aria-label=${`${KINDS[of.kind] ?? of.kind} in progress`}>
     <p><span class="spinner" aria-hidden="true"></span><b>${KINDS[of.kind] ?? of.kind}</b>
       ${open.map(([object, count]) => html` <code>${short(object)}</code> <span class="number">${count}</span> ${count === 1 ? "session" : "sessions"} left`)}
-      ${rest.paused && " paused"} <span class="quiet">begun <${Ago} time=${of.created} /></span></p>
+      ${rest.paused && " paused"} <span class="quiet">started <${Ago} time=${of.created} /></span></p>
     <${Act} text="Cancel" why=${missing("delete", spell("operation", of.id))} onClick=${() => propose(cancelOperation(of))} />
   </section>`;
 }

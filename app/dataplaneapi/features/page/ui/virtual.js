@@ -1,10 +1,10 @@
-// Lists of thousands of rows, of which those in sight are there.
+// Lists of thousands of rows, of which only the visible ones are rendered.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 
 const BEYOND = 6;
 
-/** Of `count` rows of one height in a scrolling element: {ref, first, last, top, bottom, scroll}. `show(index)` brings a row into sight. */
+/** Return which of `count` rows of one height are visible: {ref, first, last, top, bottom, scroll}. `show(index)` scrolls to a row. */
 export function useVirtual(count, rowHeight) {
   const ref = useRef(null);
   const [view, setView] = useState({ scroll: 0, height: 600 });

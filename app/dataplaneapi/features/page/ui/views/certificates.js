@@ -1,9 +1,9 @@
-// Certificates, by the time that is left to them.
+// Certificates, sorted by expiry.
 
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { deleteFile, upload } from "../file-actions.js";
-import { Actions, Badge, Loaded, None, Nothing, Partly, RowButton, useLoaded } from "../kit.js";
+import { Actions, Badge, Loaded, None, Nothing, Partly, RowButton, Table, span, useLoaded } from "../kit.js";
 import { segment, spell } from "../names.js";
 import { propose } from "../plan-dialog.js";
 import { missing, untouchable } from "../rights.js";
@@ -12,7 +12,7 @@ import { state, useStore } from "../store.js";
 const SOON = 14;
 export const DAY = 86_400_000, NEAR = 30;
 const STORED = "v3/services/haproxy/storage/ssl_certificates", RUNNING = "v3/services/haproxy/runtime/ssl_certs";
-// How many are asked for at a time: the browser has six connections, and one is the stream's.
+// The number of concurrent requests: the browser has six connections, and the event stream uses one.
 const AT_ONCE = 3;
 
 export function CertificatesView() {
@@ -27,25 +27,28 @@ export function CertificatesView() {
       const rows = found.filter((each) => !wanted || [each.name, each.subject, each.domains, each.subject_alternative_names, each.issuers].some((text) => text?.toLowerCase().includes(wanted)));
       if (!found.length) return html`<${None} what="certificates" objects=${["certificate/*"]}>No certificate is stored here or loaded by HAProxy.<//>`;
       if (!rows.length) return html`<${Nothing} title="No certificate matches" />`;
-      return html`<${Partly} objects=${["certificate/*"]} /><div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates stacked"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col">Issuer</th><th scope="col">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
-        <tbody>${rows.map((each) => html`<tr key=${each.name}>
-          <td><${Expiry} time=${each.not_after} /></td><td data-label="Certificate"><code>${each.name}</code><span class="names">${each.domains || each.subject_alternative_names?.replaceAll("DNS:", "") || plain(each.subject)}</span></td>
-          <td data-label="Issuer">${plain(each.issuers)}</td><td data-label="Key">${each.algorithm || "–"}</td><td data-label="In HAProxy">${each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`}</td>
-          ${may && html`<td class="numeric">${each.stored && html`<${RowButton} word="Delete …" sign="×" label=${`Delete ${each.name}`} why=${missing("delete", spell("certificate", each.name))} onClick=${() => propose(deleteFile({ kind: "certificate", name: each.name }))} />`}</td>`}</tr>`)}</tbody></table></div>`;
+      return html`<${Partly} objects=${["certificate/*"]} /><${Table} label="Certificates" name="certificates" rows=${rows} keyOf=${(each) => each.name} columns=${[
+        { title: "Expires", of: (each) => html`<${Expiry} time=${each.not_after} />` },
+        { title: "Certificate", of: (each) => html`<code>${each.name}</code><span class="names">${each.domains || each.subject_alternative_names?.replaceAll("DNS:", "") || plain(each.subject)}</span>` },
+        { title: "Issuer", of: (each) => plain(each.issuers) },
+        { title: "Key", of: (each) => each.algorithm || "–" },
+        { title: "In HAProxy", of: (each) => (each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`) },
+        { of: (each) => may && each.stored && html`<${RowButton} word="Delete …" sign="×" label=${`Delete ${each.name}`} why=${missing("delete", spell("certificate", each.name))} onClick=${() => propose(deleteFile({ kind: "certificate", name: each.name }))} />` },
+      ]} />`;
     }}<//>`;
 }
 
-/** /CN=shop.example as shop.example. */
+/** Shorten /CN=shop.example to shop.example. */
 const plain = (name) => name?.replace(/^\/CN=/, "") || "–";
 
 function Expiry({ time }) {
   if (!time) return html`<span class="quiet">unknown</span>`;
-  const days = Math.floor((Date.parse(time) - Date.now()) / DAY);
-  const tone = days < SOON ? "bad" : days < NEAR ? "warn" : "good";
-  return html`<${Badge} tone=${tone}>${days < 0 ? "Expired" : `${days} days`}<//> <span class="quiet">${new Date(time).toLocaleDateString()}</span>`;
+  const left = Date.parse(time) - Date.now();
+  const tone = left < SOON * DAY ? "bad" : left < NEAR * DAY ? "warn" : "good";
+  return html`<${Badge} tone=${tone}>${left < 0 ? "Expired" : span(left)}<//> <span class="quiet">${new Date(time).toLocaleDateString()}</span>`;
 }
 
-/** Stored and loaded certificates, the first to expire first. */
+/** Load the stored and the loaded certificates, sorted by expiry. */
 export async function loadCertificates(signal) {
   const none = (error) => {
     if (error.status === 403 || error.status === 0) throw error;

@@ -1,19 +1,19 @@
-// The configuration as text: its sections, one of them to edit, what HAProxy says of it while one types, and the commit.
+// The configuration as text: its sections, and an editor for one of them with HAProxy's messages and a commit.
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { post } from "../api.js";
 import { OFTEN, create, lacksCreate } from "../create.js";
 import { Editor } from "../editor.js";
-import { Act, Badge, Diff, Loaded, Nothing, Problem, Reasons, number, useLoaded } from "../kit.js";
+import { Act, Badge, Diff, Loaded, Nothing, Problem, Reasons, Two, number, useLoaded } from "../kit.js";
 import { spell } from "../names.js";
 import { propose } from "../plan-dialog.js";
 import { hrefOf } from "../route.js";
 import { demandRead, untouchable } from "../rights.js";
-import { replaced, sectionsOf, textOf, trimmed } from "../sections.js";
+import { replaced, textOf, trimmed } from "../sections.js";
 import { state, useStore } from "../store.js";
 import { commitText, present } from "../text-actions.js";
 
-// So long after the last key HAProxy is asked, in milliseconds.
+// HAProxy validates the text so long after the last key, in milliseconds.
 const REST = 300;
 const ALL = "all";
 
@@ -24,17 +24,12 @@ export function ConfigurationView({ route }) {
     demandRead("**");
     return present(signal);
   }, [state.changes]);
-  return html`<div class=${`two ${id ? "has-choice" : ""}`}>
-    <section class="two-list" aria-label="Sections">
-      <header class="view-head"><h1>Configuration</h1><input type="search" placeholder="Section" aria-label="Find a section" value=${search} onInput=${(event) => setSearch(event.target.value)} />
-        ${!state.caller?.read_only && html`<${Act} text="Create section …" why=${lacksCreate({})} onClick=${() => create()} />`}</header>
-      <${Loaded} of=${loaded} what="the configuration">${(found) => html`<${Names} of=${found} search=${search.trim().toLowerCase()} chosen=${id} />`}<//>
-    </section>
-    <section class="two-detail edit" aria-label="The text">
-      ${id && html`<a class="back" href="#/configuration">Back to the list</a>`}
-      ${loaded.error && !loaded.data ? "" : !id ? html`<${Nothing} title="Choose a section">Its text appears here. HAProxy validates every change before it is made.<//>` : loaded.data && html`<${Section} key=${id} id=${id} now=${loaded.data} />`}
-    </section>
-  </div>`;
+  return html`<${Two} view="configuration" title="Configuration" kind="edit" isChosen=${Boolean(id)}
+      head=${html`<input type="search" placeholder="Section" aria-label="Find a section" value=${search} onInput=${(event) => setSearch(event.target.value)} />
+        ${!state.caller?.read_only && html`<${Act} text="Create section …" why=${lacksCreate({})} onClick=${() => create()} />`}`}
+      list=${html`<${Loaded} of=${loaded} what="the configuration">${(found) => html`<${Names} of=${found} search=${search.trim().toLowerCase()} chosen=${id} />`}<//>`}
+      detail=${loaded.data && html`<${Section} key=${id} id=${id} now=${loaded.data} />`}
+      placeholder=${!loaded.error && html`<${Nothing} title="Choose a section">Its text appears here. HAProxy validates every change before it is made.<//>`} />`;
 }
 
 function Names({ of: { sections, text }, search, chosen }) {
@@ -43,15 +38,17 @@ function Names({ of: { sections, text }, search, chosen }) {
   return html`<ol class="entries">${rows.slice(0, 1000).map((each) => html`<li key=${each.id}><a class="entry" href=${hrefOf("configuration", [each.id])} aria-current=${each.id === chosen ? "true" : undefined}><span class="entry-what">${each.title}${state.drafts.has(each.id) ? html` <${Badge} tone="warn">Edited<//>` : ""}</span><span class="entry-when">${number(each.last - each.first + 1)} lines</span></a></li>`)}</ol>`;
 }
 
-/** Where a section stands in a text, or all of them: what stands above the first one is the server's. */
+/** Return the lines of a section, or of all of them. The lines above the first section belong to the server. */
 function placeOf({ text, sections }, id) {
   if (id !== ALL) return sections.find((each) => each.id === id);
   const count = text.split("\n").length;
   return { first: sections[0]?.first ?? count - 1, last: sections.at(-1)?.last ?? count - 1, title: "All sections" };
 }
 
-/** A draft is {base, mine, own}: what was there when it began, the text of the section, and what of it is committed and not yet read again.
- * It stays while other views are looked at. */
+/**
+ * A draft is {base, mine, own}: the configuration when the edit began, the edited text, and the text that was committed but not loaded again yet.
+ * It is kept while another view is open.
+ */
 function useDraft(id, now) {
   const [, render] = useState(0);
   const draft = state.drafts.get(id) ?? { base: now, mine: null };
@@ -64,7 +61,7 @@ function useDraft(id, now) {
 }
 
 function Section({ id, now }) {
-  // What others change elsewhere is taken over, what they change in this section is asked about.
+  // Changes of others in other sections are merged. If they change this section, the operator decides.
   const [{ base, mine, own }, setDraft] = useDraft(id, now);
   const place = useMemo(() => placeOf(now, id), [now]), was = useMemo(() => placeOf(base, id), [base]);
   const theirs = useMemo(() => place && textOf(now.text, place), [now]), before = useMemo(() => own ?? (was && textOf(base.text, was)), [base, own]);
@@ -82,7 +79,7 @@ function Section({ id, now }) {
       onCommitted=${(text) => state.drafts.has(id) && setDraft({ ...state.drafts.get(id), own: trimmed(text) })} />`;
 }
 
-/** Lines that came and went, without their places. */
+/** Return the removed and added lines, without context. */
 function changed(before, after) {
   const old = before.split("\n"), now = after.split("\n");
   return [...old.filter((line) => !now.includes(line)).map((line) => `-${line}`), ...now.filter((line) => !old.includes(line)).map((line) => `+${line}`)].join("\n");
@@ -99,12 +96,12 @@ function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCom
     propose({ ...action, done: (answer) => { onCommitted(text); return action.done(answer); } });
   };
   return html`<header class="detail-head"><h2>${place.title}</h2><span class="quiet">from line ${place.first + 1}, version ${now.version}</span>
-      ${!readOnly && OFTEN[place.keyword] && html`<${Act} text="Create line …" why=${isChanged ? "Commit or drop your text first." : lacksCreate(section)} onClick=${() => create(section)} />`}</header>
+      ${!readOnly && OFTEN[place.keyword] && html`<${Act} text="Create line …" why=${isChanged ? "Commit or discard your text first." : lacksCreate(section)} onClick=${() => create(section)} />`}</header>
     <${Editor} value=${text} onInput=${onInput} label=${`Text of ${place.title}`} problems=${problems.here} words=${now.words} whole=${whole} keyword=${place.keyword} first=${place.first + 1} readOnly=${readOnly} jump=${jump} />
     <${Reasons} of=${[why]} />
     <div class="edit-foot">
       <p class="edit-verdict" role="status"><${Verdict} isChanged=${isChanged} asking=${asking} error=${error} plan=${plan} /></p>
-      ${!readOnly && html`<button type="button" disabled=${!isChanged} onClick=${onDrop}>Drop</button>
+      ${!readOnly && html`<button type="button" disabled=${!isChanged} onClick=${onDrop}>Discard</button>
         <button type="button" class="primary" disabled=${!isChanged || asking || collides || !plan?.valid} onClick=${commit}>Review and commit …</button>`}
     </div>
     <ul id="editor-problems" class="problems">${[...problems.here, ...problems.elsewhere].map((each) => html`<li class=${each.severity}>${each.line > 0
@@ -112,7 +109,7 @@ function Editing({ place, now, text, isChanged, collides, onInput, onDrop, onCom
     ${!readOnly && html`<p class="quiet small">Completions appear while you type, and with Ctrl+Space. Use the arrow keys and Enter to choose one, Esc to hide them.</p>`}`;
 }
 
-/** backend/shop; nothing for all sections. */
+/** Return the object of a section, such as backend/shop; '' for all sections. */
 function objectOf({ id = ALL, keyword }) {
   const name = id.split(" ")[1];
   return id === ALL ? "" : spell(keyword, name && !name.startsWith("#") ? name : "*");
@@ -128,7 +125,7 @@ function Verdict({ isChanged, asking, error, plan }) {
   return html`<${Badge} tone=${plan.reload ? "reload" : "live"}>${plan.reload ? "Reload" : "Live"}<//> HAProxy accepts it, ${plan.reload ? "by a reload" : "without a reload"}; ${number(count)} ${count === 1 ? "difference" : "differences"}.`;
 }
 
-/** What the server says of a text, some time after the last change of it, and again where the configuration may be another one. */
+/** Plan a text some time after its last change, and again after a change of the configuration. */
 function usePlan(text, isChanged, now) {
   const [found, setFound] = useState({});
   const last = useRef(null);
@@ -149,7 +146,7 @@ function usePlan(text, isChanged, now) {
   return found;
 }
 
-/** HAProxy's messages: those about a line of this section, and the others. */
+/** Return HAProxy's messages: those about lines of this section, and the others. */
 function problemsOf(plan, { first, title }, text) {
   const count = text.split("\n").length, here = [], elsewhere = [];
   for (const { line, severity, text: said, section } of plan?.messages ?? []) {
@@ -157,7 +154,7 @@ function problemsOf(plan, { first, title }, text) {
     if (line && line > first && line <= first + count) here.push({ line: line - first, severity, text: words });
     else if (line) elsewhere.push({ severity, place: `Line ${line}${section ? ` (${section})` : ""}:`, text: words });
   }
-  // What HAProxy says without a line only sums up what it has said of lines.
+  // Messages without a line only repeat those with lines.
   if (!here.length && !elsewhere.length) for (const { severity, text: said } of plan?.messages ?? []) elsewhere.push({ severity, text: said, place: `${title}:` });
   return { here, elsewhere };
 }

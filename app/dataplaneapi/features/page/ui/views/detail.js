@@ -1,36 +1,27 @@
-// What stands beside the map: a frontend, a backend with its servers, a server.
+// The details next to the map: a frontend, a backend with its servers, or a server.
 
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
 import { deleteServer, drain, setState, setWeight } from "../actions.js";
 import { OFTEN, create, lacksCreate } from "../create.js";
-import { Act, Actions, Badge, Forbidden, Loading, Mark, Nothing, Partly, Reasons, bytes, number, rate } from "../kit.js";
-import { addressOf, addressesOf, backendNames, checkOf, condition, counters, health, routes, series, serversOf } from "../model.js";
+import { Act, Actions, Badge, Facts, Forbidden, Loading, Mark, Nothing, Partly, Reasons, bytes, number, rate, span, useRepeated } from "../kit.js";
+import { addressOf, addressesOf, backendNames, checkOf, condition, counters, health, routes, serversOf } from "../model.js";
 import { spell } from "../names.js";
 import { PLOTS, Plot, RANGES } from "../plot.js";
 import { propose } from "../plan-dialog.js";
 import { missing, unread } from "../rights.js";
 import { hrefOf } from "../route.js";
 import { classesAt, rateOf } from "../series.js";
-import { loadHour, lookAt, setRange, state, touch, useStore } from "../store.js";
+import { loadCounters, loadHour, setRange, state, touch, useStore } from "../store.js";
 import { addLines } from "../text-actions.js";
 import { ServerTable } from "./server-table.js";
 import { Share } from "./map.js";
 
 const LOOK = 2_000, RECORDED = 15_000;
 
-/** The plots of one object over the chosen time, with the value of now or of the point under the pointer. */
-export function Plots({ object, without = [] }) {
+/** The plots of one object over the chosen time range, with the current value, or that of the point under the pointer. */
+function Plots({ object, without = [] }) {
   useStore("range");
-  useEffect(() => {
-    const controller = new AbortController();
-    const load = () => !document.hidden && loadHour(object, controller.signal).catch(() => {});
-    load();
-    const timer = setInterval(load, RECORDED);
-    return () => {
-      clearInterval(timer);
-      controller.abort();
-    };
-  }, [object]);
+  useRepeated((signal) => loadHour(object, signal), RECORDED, [object]);
   return html`<div class="filters ranges" role="group" aria-label="Time range">${RANGES.map(([seconds, title]) => html`<button type="button" aria-pressed=${state.range === seconds} onClick=${() => setRange(seconds)}>${title}</button>`)}</div>
     <div class="plots">${PLOTS.filter((each) => !without.includes(each.name)).map((plot) => html`<${LabelledPlot} key=${plot.name} object=${object} plot=${plot} />`)}</div>`;
 }
@@ -46,23 +37,10 @@ function LabelledPlot({ object, plot }) {
     ${classes.length > 0 && html`<p class="classes quiet">${classes.map(([name, each]) => html`<span>${name} <span class="number">${rate(each)}</span></span>`)}</p>`}</figure>`;
 }
 
-const Facts = ({ rows }) => html`<dl class="facts-list">${rows.filter(Boolean).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+/** Load the counters of a backend's servers every two seconds. */
+const useCounters = (backend) => useRepeated((signal) => loadCounters(backend, signal), LOOK, [backend]);
 
-/** Looks at the counters of a backend's servers again and again while it is shown. */
-function useCounters(backend) {
-  useEffect(() => {
-    const controller = new AbortController();
-    const look = () => !document.hidden && lookAt(backend, controller.signal).catch(() => {});
-    look();
-    const timer = setInterval(look, LOOK);
-    return () => {
-      clearInterval(timer);
-      controller.abort();
-    };
-  }, [backend]);
-}
-
-/** What is missing is told anew by the next snapshot alone. */
+/** Add the missing lines. Only the next snapshot reports again which lines are missing. */
 async function addThem() {
   if (!(await propose(addLines()))) return;
   state.linesToAdd = {};
@@ -74,7 +52,7 @@ export function Overview() {
   const all = [...state.servers.values()];
   const bad = backendNames(state).map((name) => ({ name, ...health(state, name) })).filter((each) => each.is === "down" || each.is === "degraded");
   const off = all.filter((each) => ["drain", "maint"].includes(condition(each)));
-  return html`<h2>${bad.length ? `${bad.length} of ${backendNames(state).length} backends have servers that are down` : unread("backend/*") ? "All backends that your role may read are served" : "All backends are served"}</h2>
+  return html`<h2>${bad.length ? `${bad.length} of ${backendNames(state).length} backends have servers that are down` : `No server ${unread("backend/*") ? "that your role may read " : ""}is down`}</h2>
     <${Partly} objects=${["frontend/*", "backend/*"]} />
     <${Facts} rows=${[["Frontends", number(state.frontends.length)], ["Backends", number(backendNames(state).length)], ["Servers", number(all.length)], ["Up", number(all.filter((each) => condition(each) === "up").length)], ["Drained or in maintenance", number(off.length)]]} />
     ${bad.length > 0 && html`<h3>Needs attention</h3><ul class="plain">${bad.slice(0, 50).map((each) => html`<li><${Mark} is=${each.is} quiet /> <a href=${hrefOf("map", ["backend", each.name])}>${each.name}</a> <span class="quiet"><${Share} counts=${each.counts} total=${each.total} /></span></li>`)}</ul>`}
@@ -90,7 +68,7 @@ export function FrontendDetail({ section, name }) {
   const row = counters(state, "frontend", name), ways = routes(section);
   return html`<header class="detail-head"><h2>${name}</h2><span class="quiet">frontend</span>${row.status && html`<${Badge}>${row.status}<//>`}</header>
     <${Plots} object=${spell("frontend", name)} without=${["rtime", "queue"]} />
-    <${Facts} rows=${[["Listens on", addressesOf(section).join(", ") || "–"], ["Mode", row.mode ?? section.mode ?? "–"], ["Sessions since the start", number(row.stot ?? 0)], ["Limit", number(row.slim ?? 0)], ["In / out", `${bytes(row.bin ?? 0)} / ${bytes(row.bout ?? 0)}`], ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`]]} />
+    <${Facts} rows=${[["Listens on", addressesOf(section).join(", ") || "–"], ["Mode", row.mode ?? section.mode ?? "–"], ["Sessions in total", number(row.stot ?? 0)], ["Limit", number(row.slim ?? 0)], ["In / out", `${bytes(row.bin ?? 0)} / ${bytes(row.bout ?? 0)}`], ["Responses 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`]]} />
     <${SectionActions} keyword="frontend" name=${name} why=${[unread("**")]}><a class="button" href="#/request">Ask about a request</a><${AsText} section=${`frontend ${name}`} /><//>
     <h3>Where requests go</h3>
     ${ways.length ? html`<table class="ways"><thead><tr><th scope="col">Backend</th><th scope="col">State</th><th scope="col">When</th></tr></thead><tbody>${ways.map((way) => html`<tr>
@@ -99,22 +77,22 @@ export function FrontendDetail({ section, name }) {
     : html`<p class="quiet">It names no backend: only its own rules can answer.</p>`}`;
 }
 
-/** What can be created in a section: the kind that most sections have, and any other. */
+/** The buttons of a section: create its most common kind, or any other. */
 function SectionActions({ keyword, name, why, children }) {
   const [kind] = Object.keys(OFTEN[keyword]), lacks = lacksCreate({ keyword, name, kind }), lacksAny = lacksCreate({ keyword, name });
   return html`<div class="actions">${!state.caller?.read_only && html`<${Act} text=${`Create ${kind} …`} why=${lacks} onClick=${() => create({ keyword, name, kind })} /><${Act} text="Create other …" why=${lacksAny} onClick=${() => create({ keyword, name })} />`}${children}</div><${Reasons} of=${[lacks, lacks ? "" : lacksAny, ...why]} />`;
 }
 
-/** New sections, wherever sections are listed. */
+/** The buttons that create sections. */
 export function CreateSections() {
   if (state.caller?.read_only) return null;
   return html`<${Actions} of=${["frontend", "backend"].map((kind) => ({ text: `Create ${kind} …`, why: lacksCreate({ kind }), onClick: () => create({ kind }) }))} />`;
 }
 
-/** Raw text is read as a whole, or not at all. */
-const AsText = ({ section }) => (unread("**") ? html`<${Act} text="Edit as text" why=${unread("**")} />` : html`<a class="button" href=${hrefOf("configuration", [section])}>Edit as text</a>`);
+/** A link to the text of a section. It needs the permission to read the whole configuration. */
+const AsText = ({ section }) => html`<${Act} text="Edit as text" why=${unread("**")} href=${hrefOf("configuration", [section])} />`;
 
-/** It is not there, or not for this caller. */
+/** A note that an object does not exist, or that the caller may not read it. */
 function Gone({ what, object, name }) {
   const why = missing("read", object);
   return why ? html`<${Forbidden} what=${`${what} ${name}`} text=${why} />` : html`<${Nothing} title=${`There is no ${what} ${name}`}>It may have been deleted, or renamed.<//>`;
@@ -131,8 +109,8 @@ export function BackendDetail({ name }) {
     <${Plots} object=${spell("backend", name)} />
     <${Facts} rows=${[
       ["Reached from", from.length ? from.map((each, index) => html`${index ? ", " : ""}<a href=${hrefOf("map", ["frontend", each.name])}>${each.name}</a>`) : unread("frontend/*") ? "no frontend that your role may read" : "no frontend by name"],
-      ["Balance", section?.balance?.algorithm ?? (row.algo === "unknown" ? "as HAProxy does by itself" : row.algo) ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot ?? 0)],
-      ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Retries", number(row.wretr ?? 0)],
+      ["Balance", section?.balance?.algorithm ?? (row.algo === "unknown" ? "HAProxy's default" : row.algo) ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions in total", number(row.stot ?? 0)],
+      ["Responses 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Retries", number(row.wretr ?? 0)],
     ]} />
     ${section && html`<${SectionActions} keyword="backend" name=${name} why=${[unread("**")]}><${AsText} section=${`backend ${name}`} /><//>`}
     <${ServerTable} servers=${serversOf(state, name)} inBackend label=${`Servers of ${name}`} />`;
@@ -148,13 +126,13 @@ export function ServerDetail({ backend, name }) {
     <${ServerActions} server=${server} />
     <${Plots} object=${server.object} />
     <${Facts} rows=${[
-      ["Address", html`<code>${addressOf(server)}</code>`], ["Weight", number(server.weight)], ["Asked for", server.admin_state], ["Health", server.operational_state],
-      row.check_status && ["Last check", checkOf(row)], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot ?? 0)],
-      ["Failed connections / answers", `${number(row.econ ?? 0)} / ${number(row.eresp ?? 0)}`], ["Went down", `${row.chkdown === 1 ? "once" : `${number(row.chkdown ?? 0)} times`}, ${number(row.downtime ?? 0)} s in all`],
+      ["Address", html`<code>${addressOf(server)}</code>`], ["Weight", number(server.weight)], ["Administrative state", server.admin_state], ["Operational state", server.operational_state],
+      row.check_status && ["Last check", checkOf(row)], ["Queue", number(row.qcur ?? 0)], ["Sessions in total", number(row.stot ?? 0)],
+      ["Responses 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Failed connections / responses", `${number(row.econ ?? 0)} / ${number(row.eresp ?? 0)}`], ["Went down", row.chkdown ? `${row.chkdown === 1 ? "once" : `${number(row.chkdown)} times`}, for ${span(1000 * (row.downtime ?? 0))} in total` : "never"],
     ]} />`;
 }
 
-export function ServerActions({ server }) {
+function ServerActions({ server }) {
   const is = condition(server), isOut = is === "drain" || is === "maint";
   if (state.caller?.read_only) return html`<p class="note">This server is read-only: nothing can be changed here.</p>`;
   const { object } = server, noState = missing("change", object, "admin_state");

@@ -1,4 +1,4 @@
-// What has happened, as it happens: changes, reloads, servers that go down and up, confirmations, and certificates that expire soon.
+// Events as they happen: changes, reloads, servers that go down and up, confirmations, and certificates that expire soon.
 
 import { html, useState } from "../vendor/preact.js";
 import { Ago, Badge, Loaded, None, Nothing, Partly, shown, span, useLoaded, useTick } from "../kit.js";
@@ -16,7 +16,7 @@ export function FeedView() {
   useStore("feed");
   useTick(REFRESH);
   const [filter, setFilter] = useState("");
-  // Marked as loaded, since what is shown is the store's.
+  // The events themselves are in the store.
   const loaded = useLoaded((signal) => loadFeed(signal).then(() => true), []);
   const rows = state.feed.filter((each) => !filter || FILTERS[filter].includes(each.type));
   return html`<header class="view-head"><h1>Events</h1>

@@ -1,9 +1,9 @@
-// Who has changed what: the last changes, one of them with its difference, and the way back.
+// The history: the last changes, and the details of one with its difference, to revert it.
 
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { restore, revert } from "../actions.js";
-import { Actions, Ago, Badge, Diff, Loaded, None, Nothing, Partly, shown, useLoaded } from "../kit.js";
+import { Actions, Ago, Badge, Changes, Diff, Facts, Loaded, None, Nothing, Partly, Two, useLoaded } from "../kit.js";
 import { segment, short } from "../names.js";
 import { propose } from "../plan-dialog.js";
 import { untouchable } from "../rights.js";
@@ -11,7 +11,7 @@ import { go, hrefOf } from "../route.js";
 import { state, useStore } from "../store.js";
 
 const MANY = 50;
-export const OUTCOMES = { live: ["live", "Live"], reloaded: ["reload", "By reload"], taken_back: ["bad", "Rolled back"], scheduled: ["reload", "Reload due"], written: ["", "Written"], runtime: ["live", "In the process"], outside: ["warn", "From outside"], refused: ["bad", "Refused"] };
+export const OUTCOMES = { live: ["live", "Live"], reloaded: ["reload", "By reload"], taken_back: ["bad", "Rolled back"], scheduled: ["reload", "Reload due"], written: ["", "Written"], runtime: ["live", "Runtime only"], outside: ["warn", "Outside"], refused: ["bad", "Refused"] };
 
 export function HistoryView({ route }) {
   useStore("changes", "caller");
@@ -22,38 +22,32 @@ export function HistoryView({ route }) {
     [state.changes, object, author, refused, limit],
   );
   const change = (query) => go(hrefOf("history", [], { object, author, refused, ...query }), { replace: true });
-  return html`<div class=${`two ${id ? "has-choice" : ""}`}>
-    <section class="two-list" aria-label="Changes">
-      <header class="view-head"><h1>History</h1>
-        <input type="search" placeholder="backend/shop" aria-label="Changes of this object" value=${object} onChange=${(event) => change({ object: event.target.value.trim() })} />
+  return html`<${Two} view="history" title="History" isChosen=${Boolean(id)}
+      head=${html`<input type="search" placeholder="backend/shop" aria-label="Changes of this object" value=${object} onChange=${(event) => change({ object: event.target.value.trim() })} />
         <div class="filters" role="group" aria-label="Which"><button type="button" aria-pressed=${!refused} onClick=${() => change({ refused: "" })}>Made</button><button type="button" aria-pressed=${Boolean(refused)} onClick=${() => change({ refused: "true" })}>Refused</button></div>
-        ${author && html`<button type="button" onClick=${() => change({ author: "" })}>By ${author} ×</button>`}
-      </header>
-      <${Loaded} of=${list} what="the history">${(entries) => (entries.length
+        ${author && html`<button type="button" onClick=${() => change({ author: "" })}>By ${author} ×</button>`}`}
+      list=${html`<${Loaded} of=${list} what="the history">${(entries) => (entries.length
         ? html`<${Partly} objects=${["**"]} /><ol class="entries">${entries.slice(0, limit).map((entry) => html`<${Line} key=${entry.id} entry=${entry} chosen=${entry.id === id} query=${route.query} />`)}</ol>
             ${entries.length > limit && html`<button type="button" class="more" onClick=${() => setLimit(limit + MANY)}>Older changes</button>`}`
-        : html`<${None} what=${refused ? "refused changes" : "changes"} objects=${["**"]}>${object || author ? "No entry matches." : refused ? "Nothing was refused." : "Changes from now on appear here, with author and reason."}<//>`)}<//>
-    </section>
-    <section class="two-detail" aria-label="The chosen change">
-      ${id ? html`<a class="back" href="#/history">Back to the list</a><${Entry} key=${id} id=${id} />` : html`<${Nothing} title="Choose a change">Its difference appears here, with a button to revert it.<//>`}
-    </section>
-  </div>`;
+        : html`<${None} what=${refused ? "refused changes" : "changes"} objects=${["**"]}>${object || author ? "No entry matches." : refused ? "Nothing was refused." : "Changes from now on appear here, with author and reason."}<//>`)}<//>`}
+      detail=${html`<${Entry} key=${id} id=${id} />`}
+      placeholder=${html`<${Nothing} title="Choose a change">Its difference appears here, with a button to revert it.<//>`} />`;
 }
 
 function Line({ entry, chosen, query }) {
   const [tone, word] = OUTCOMES[entry.outcome] ?? ["", entry.outcome];
   const objects = innermost(entry.objects ?? []);
-  const body = html`<span class="entry-what">${entry.summary ? entry.summary : objects.length ? short(objects[0]) : "the text"}${!entry.summary && objects.length > 1 ? html` <span class="quiet">and ${objects.length - 1} more</span>` : ""}</span>
+  const body = html`<span class="entry-what">${entry.summary ? entry.summary : objects.length ? short(objects[0]) : "the configuration"}${!entry.summary && objects.length > 1 ? html` <span class="quiet">and ${objects.length - 1} more</span>` : ""}</span>
     <span class="entry-when"><${Ago} time=${entry.time} /></span>
     <span class="entry-who">${entry.author ?? "unknown"}${entry.message ? html`: ${entry.message}` : ""}${entry.cause ? html` <span class="quiet">(${entry.cause})</span>` : ""}${entry.reason ? html`: ${entry.reason}` : ""}</span>
     <span class="entry-how"><${Badge} tone=${tone}>${word}<//>${entry.reload?.outcome === "kept" ? html` <${Badge} tone="bad">Kept<//>` : ""}</span>`;
   return html`<li>${entry.outcome === "refused" ? html`<div class="entry">${body}</div>` : html`<a class="entry" href=${hrefOf("history", [entry.id], query)} aria-current=${chosen ? "true" : undefined}>${body}</a>`}</li>`;
 }
 
-/** Without those that others stand in: of a server's change the backend says nothing more. */
+/** Leave out the objects that contain others: the backend of a changed server adds nothing. */
 const innermost = (objects) => objects.filter((each) => !objects.some((other) => other.startsWith(`${each}/`)));
 
-const ofProcess = "It changed only the process. Remove the override, or reload.";
+const ofProcess = "It changed only the running process. Remove the override, or reload.";
 
 function Entry({ id }) {
   const entry = useLoaded((signal) => get(`v3/sidecar/history/${segment(id)}`, { signal }), [id, state.changes]);
@@ -61,18 +55,14 @@ function Entry({ id }) {
     <header class="detail-head"><h2>Change ${found.id}</h2><span class="quiet">version ${found.version ?? "–"}, ${new Date(found.time).toLocaleString()}</span></header>
     ${!state.caller?.read_only && html`<${Actions} of=${[
       { text: "Revert …", isMain: true, why: found.kind === "runtime" ? ofProcess : innermost(found.objects ?? []).map(untouchable).find(Boolean), onClick: () => propose(revert(found)) },
-      { text: "Restore this moment …", why: untouchable(), onClick: () => propose(restore(found)) },
+      { text: "Restore this state …", why: untouchable(), onClick: () => propose(restore(found)) },
     ]} />`}
-    <dl class="facts-list">
-      <div><dt>Author</dt><dd><a href=${hrefOf("history", [], { author: found.author })}>${found.author ?? "unknown"}</a></dd></div>
-      <div><dt>From</dt><dd>${found.address ?? "–"}</dd></div>
-      <div><dt>How</dt><dd>${(OUTCOMES[found.outcome] ?? ["", found.outcome])[1]}</dd></div>
-      ${found.message && html`<div><dt>Why</dt><dd>${found.message}</dd></div>`}
-      ${found.reload_id && html`<div><dt>Reload</dt><dd><a href=${hrefOf("reloads", [found.reload_id])}>${found.reload_id}</a></dd></div>`}
-      ${found.cause && html`<div><dt>Because of</dt><dd>${found.cause}</dd></div>`}
-    </dl>
-    ${found.effects?.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Members that changed"><table class="changes"><thead><tr><th scope="col">Object</th><th scope="col">What</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
-      <tbody>${found.effects.slice(0, 200).map((row) => html`<tr><td><code>${short(row.object)}</code></td><td>${row.member ?? "all of it"}</td><td class="old">${shown(row.old)}</td><td class="new">${shown(row.new)}</td></tr>`)}</tbody></table></div>`}
+    <${Facts} rows=${[
+      ["Author", html`<a href=${hrefOf("history", [], { author: found.author })}>${found.author ?? "unknown"}</a>`], ["From", found.address ?? "–"],
+      ["How", (OUTCOMES[found.outcome] ?? ["", found.outcome])[1]], found.message && ["Message", found.message],
+      found.reload_id && ["Reload", html`<a href=${hrefOf("reloads", [found.reload_id])}>${found.reload_id}</a>`], found.cause && ["Because of", found.cause],
+    ]} />
+    ${found.effects?.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Members that changed"><${Changes} rows=${found.effects.slice(0, 200)} titles=${["Before", "After"]} /></div>`}
     ${found.diff && html`<h3>Difference</h3><${Diff} text=${found.diff} />`}
-    ${!found.diff && !found.effects?.length && html`<p class="quiet">It has no difference in texts: ${(found.objects ?? []).join(", ")}.</p>`}`}<//>`;
+    ${!found.diff && !found.effects?.length && html`<p class="quiet">No text differs: ${(found.objects ?? []).join(", ")}.</p>`}`}<//>`;
 }

@@ -1,4 +1,4 @@
-// The views, in the order of the menu. A view is {name, title, key, component, isShown}; without the last it is in every menu.
+// The views in the order of the menu. A view is {name, title, key, component, isShown}. Without `isShown`, it is always in the menu.
 
 import { state } from "../store.js";
 import { CertificatesView } from "./certificates.js";
@@ -34,5 +34,5 @@ export const VIEWS = [
   { name: "fleet", title: "Fleet", key: "f", component: FleetView, isShown: () => state.isInFleet },
 ];
 
-/** The views that this server has. */
+/** Return the views of this server. */
 export const shownViews = () => VIEWS.filter(({ isShown }) => isShown?.() ?? true);

@@ -1,9 +1,9 @@
-// Maps and ACLs: what HAProxy has loaded, what is stored, and their entries.
+// Maps and ACLs, loaded and stored, with their entries.
 
 import { html, useMemo, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { addEntry, changeEntry, deleteEntry, deleteFile, editFile, entriesOf, upload } from "../file-actions.js";
-import { Actions, Badge, Forbidden, Loaded, None, Nothing, Partly, RowButton, number, useLoaded } from "../kit.js";
+import { Actions, Badge, Forbidden, Loaded, None, Nothing, Partly, RowButton, Two, number, useLoaded } from "../kit.js";
 import { spell } from "../names.js";
 import { announce, propose } from "../plan-dialog.js";
 import { missing, unread, untouchable } from "../rights.js";
@@ -12,9 +12,9 @@ import { state, useStore } from "../store.js";
 import { useVirtual } from "../virtual.js";
 
 const ROW = 34;
-// ACLs in the configuration can be thousands: those behind so many are found by their names.
+// A configuration can have thousands of ACLs. Those beyond this number are found by name.
 const MOST = 300;
-// What is listed: ACLs that HAProxy has loaded are shown to those who may read everything.
+// The listed objects. Loaded ACLs are visible only to callers that may read everything.
 const KINDS = ["map/*", "acl_file/*", "**"];
 
 export function ListsView({ route }) {
@@ -22,53 +22,50 @@ export function ListsView({ route }) {
   const [kind, id] = route.parts;
   const lists = useLoaded(load, [state.changes, state.worker]);
   const [search, setSearch] = useState(""), wanted = search.trim().toLowerCase();
-  const known = (of) => (lists.data ?? []).filter((each) => each.kind === of && each.stored).map((each) => each.name);
-  return html`<div class=${`two ${id ? "has-choice" : ""}`}>
-    <section class="two-list" aria-label="Maps and ACLs">
-      <header class="view-head"><h1>Maps and ACLs</h1>${!state.caller?.read_only && html`<${Actions} of=${[
+  const known = (of) => (lists.data?.rows ?? []).filter((each) => each.kind === of && each.stored).map((each) => each.name);
+  return html`<${Two} view="lists" title="Maps and ACLs" kind="list-detail" isChosen=${Boolean(id)}
+      head=${html`${!state.caller?.read_only && html`<${Actions} of=${[
           { text: "Upload a map …", why: untouchable("map/*"), onClick: () => propose(upload("map", known("map"))) },
-          { text: "Upload an ACL …", why: untouchable("acl_file/*"), onClick: () => propose(upload("acl", known("acl"))) },
+          { text: "Upload an ACL …", why: untouchable("acl_file/*") || (lists.data?.hasAclFiles === false ? "The setting acl_dir has no value, so no ACLs are stored here." : ""), onClick: () => propose(upload("acl", known("acl"))) },
         ]} />`}
-        <input type="search" placeholder="Name" aria-label="Find a map or an ACL" value=${search} onInput=${(event) => setSearch(event.target.value)} /></header>
-      <${Loaded} of=${lists} what="maps and ACLs">${(all) => html`
+        <input type="search" placeholder="Name" aria-label="Find a map or an ACL" value=${search} onInput=${(event) => setSearch(event.target.value)} />`}
+      list=${html`<${Loaded} of=${lists} what="maps and ACLs">${({ rows: all }) => html`
         ${all.length > 0 && html`<${Partly} objects=${KINDS} />`}
         ${all.length ? html`<${Names} all=${all.filter((each) => each.name.toLowerCase().includes(wanted))} chosen=${(each) => each.kind === kind && each.id === id} />`
-          : html`<${None} what="maps and no ACLs" objects=${KINDS}>HAProxy has loaded none, and none is stored.<//>`}`}<//>
-    </section>
-    <section class="two-detail list-detail" aria-label="The chosen list">
-      ${id && html`<a class="back" href="#/lists">Back to the list</a>`}
-      ${!id ? html`<${Nothing} title="Choose a map or an ACL">Its entries in HAProxy appear here.<//>`
-        : lists.data && html`<${List} key=${`${kind} ${id}`} kind=${kind} id=${id} of=${lists.data.find((each) => each.kind === kind && each.id === id)} />`}
-    </section>
-  </div>`;
+          : html`<${None} what="maps and no ACLs" objects=${KINDS}>HAProxy has loaded none, and none is stored.<//>`}`}<//>`}
+      detail=${lists.data && html`<${List} key=${`${kind} ${id}`} kind=${kind} id=${id} of=${lists.data.rows.find((each) => each.kind === kind && each.id === id)} />`}
+      placeholder=${html`<${Nothing} title="Choose a map or an ACL">Its entries in HAProxy appear here.<//>`} />`;
 }
 
 function Names({ all, chosen }) {
   if (!all.length) return html`<${Nothing} title="No list matches" />`;
   return html`<ol class="entries">${all.slice(0, MOST).map((each) => html`<li key=${`${each.kind} ${each.id}`}><a class="entry" href=${hrefOf("lists", [each.kind, each.id])} aria-current=${chosen(each) ? "true" : undefined}>
       <span class="entry-what">${each.name}</span><span class="entry-how"><${Badge} tone=${each.loaded ? "good" : ""}>${each.loaded ? "Loaded" : "Not loaded"}<//></span>
-      <span class="entry-who">${each.kind === "map" ? "Map" : "ACL"}${each.where ? html`, ${each.where}` : ""}</span><span class="entry-when">${each.stored ? "" : "no file here"}</span></a></li>`)}</ol>
+      <span class="entry-who">${each.kind === "map" ? "Map" : "ACL"}${each.where ? html`, ${each.where}` : ""}</span><span class="entry-when">${each.stored ? "" : "not stored"}</span></a></li>`)}</ol>
     ${all.length > MOST && html`<p class="note pad">${number(all.length - MOST)} more: find them by their names.</p>`}`;
 }
 
-/** All lists that the caller may read, loaded or stored. */
+/** Load all lists that the caller may read, loaded or stored, and whether the server stores ACLs. */
 async function load(signal) {
   const paths = ["v3/services/haproxy/runtime/maps", "v3/services/haproxy/storage/maps", ...(unread("**") ? [] : ["v3/services/haproxy/runtime/acls"]), "v3/sidecar/acls"];
-  const none = (error) => {
+  let hasAclFiles = true;
+  const none = (path) => (error) => {
     if (error.status === 0 || error.name === "AbortError") throw error;
+    if (path === paths.at(-1) && error.status === 404) hasAclFiles = false;
     return [];
   };
-  const answers = await Promise.all(paths.map((path) => get(path, { signal, query: path === paths[0] ? { include_unmanaged: "true" } : {} }).catch(none)));
+  const answers = await Promise.all(paths.map((path) => get(path, { signal, query: path === paths[0] ? { include_unmanaged: "true" } : {} }).catch(none(path))));
   const [maps, mapFiles, acls, aclFiles] = answers.length === 3 ? [answers[0], answers[1], [], answers[2]] : answers;
-  return [...joined("map", maps, mapFiles, (each) => each.file), ...joined("acl", acls.filter((each) => !each.description?.includes("'httpclient'")), aclFiles, (each) => each.storage_name)];
+  const rows = [...joined("map", maps, mapFiles, (each) => each.file), ...joined("acl", acls.filter((each) => !each.description?.includes("'httpclient'")), aclFiles, (each) => each.storage_name)];
+  return { rows, hasAclFiles };
 }
 
-/** Lists of one kind: loaded ones with their files, then files that are not loaded. */
+/** Return the lists of one kind: loaded ones with their files, then files that are not loaded. */
 function joined(kind, loaded, files, pathOf) {
   const stored = new Map(files.map((each) => [each.file, each.storage_name]));
   const rows = loaded.map((each) => {
     const path = pathOf(each), name = stored.get(path);
-    // Maps are asked for by the names of their files in the directory of maps, ACLs by their numbers as well.
+    // The API identifies a map by the name of its file in the directory of maps, and an ACL by its number too.
     const isOutside = kind === "map" && !each.storage_name;
     return { kind, object: spell(kind, kind === "map" ? (each.storage_name ?? path) : path), name: name ?? each.storage_name ?? path, id: name ?? (kind === "map" ? (each.storage_name ?? path) : each.id), loaded: true, stored: Boolean(name), isOutside, where: name ? "" : /line \d+/.exec(each.description ?? "")?.[0] };
   });

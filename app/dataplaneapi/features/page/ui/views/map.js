@@ -1,4 +1,4 @@
-// The map: frontends, the backends that they send to, and beside them what is chosen with its servers, or the way of one request.
+// The map: frontends, their backends, and next to them the details of the selected object, or the path of a request.
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { Loading, Mark, None, Problem, Reasons, number, rate } from "../kit.js";
@@ -44,7 +44,7 @@ export function MapView({ route }) {
     <${Column} title="Backends" items=${backends} chosen=${chosen.backend} linked=${reached} place=${places.backends} columns=${columns} own="backends"
       onMove=${() => redraw((count) => count + 1)} onLeft=${() => move("frontends")} onRight=${() => document.querySelector(".detail [tabindex='0'], .detail a, .detail button")?.focus()}
       href=${(name) => hrefOf("map", ["backend", name])} row=${(name) => html`<${BackendRow} name=${name} />`} nothing=${wanted ? "No backend matches." : empty("backend/*")} />
-    <section class="detail" aria-label="What is chosen">
+    <section class="detail" aria-label="Details">
       ${(asks || chosen.frontend || chosen.backend) && html`<a class="back" href="#/map">Back to the map</a>`}
       ${asks ? html`<${RequestDetail} />`
         : chosen.server ? html`<${ServerDetail} key=${`${chosen.backend}/${chosen.server}`} backend=${chosen.backend} name=${chosen.server} />`
@@ -55,14 +55,14 @@ export function MapView({ route }) {
   </div>`;
 }
 
-const empty = (objects) => (unread(objects) ? html`<p>None that your role may read.</p><${Reasons} of=${[unread(objects)]} />` : "There is none.");
+const empty = (objects) => (unread(objects) ? html`<p>None that your role may read.</p><${Reasons} of=${[unread(objects)]} />` : "None");
 
 function chosenBy({ parts }) {
   const [kind, name, , server] = parts;
   return kind === "frontend" ? { frontend: name } : kind === "backend" ? { backend: name, server } : {};
 }
 
-/** Backends that a chosen frontend may send to; of a request the one that it goes to. */
+/** Return the backends to which the selected frontend may send, or the backend of a request. */
 function reachedBy(chosen, asks) {
   if (asks) return new Set(chosen.backend ? [chosen.backend] : []);
   return new Set(chosen.frontend ? routes(sectionOf(chosen.frontend) ?? {}).map((each) => each.backend) : []);
@@ -79,7 +79,7 @@ function serverMatches(wanted, backend) {
   return false;
 }
 
-/** Those that the chosen frontend reaches first, so that one can follow it. */
+/** Put the backends of the selected frontend first. */
 const arranged = (names, reached) => (reached.size ? [...names.filter((each) => reached.has(each)), ...names.filter((each) => !reached.has(each))] : names);
 
 function Column({ title, items, chosen, linked, place, columns, own, onMove, onLeft, onRight, href, row, nothing }) {
@@ -99,7 +99,7 @@ function Column({ title, items, chosen, linked, place, columns, own, onMove, onL
   const focusRow = (index = at) => {
     view.show(index);
     const row = () => view.ref.current?.querySelector(`[data-index="${index}"]`);
-    // At once where it is drawn already: the next key goes to it, however fast one types.
+    // Focus a visible row immediately, so that the next key reaches it.
     if (row()) row().focus();
     else requestAnimationFrame(() => row()?.focus());
   };
@@ -153,7 +153,7 @@ function Rates({ row, of }) {
     ${errors > 0 ? html`<span class="number is-down">${rate(errors)}<span class="unit"> err/s</span></span>` : html`<span class="number quiet">${number(row.scur ?? 0)}<span class="unit"> sess</span></span>`}</span>`;
 }
 
-/** How many servers are in which state: in words, since colour alone says nothing. */
+/** The number of servers by state, in words: colour alone is not enough. */
 export function Share({ counts, total, is }) {
   if (is === "loading") return "…";
   if (!total) return "no servers";
@@ -161,7 +161,7 @@ export function Share({ counts, total, is }) {
   return html`${counts.up}/${total} up${rest.map(([word, count]) => html`<span class=${word === "down" ? "is-down" : ""}>, ${count} ${word}</span>`)}`;
 }
 
-/** Lines from frontends to backends, as far as either end is in sight. */
+/** Lines from frontends to backends. At least one end of a line is visible. */
 function Links({ frontends, backends, places, chosen, asks }) {
   const width = 36, height = Math.max(places.frontends.current.height ?? 0, places.backends.current.height ?? 0, 100);
   const at = new Map(backends.map((name, index) => [name, index]));
@@ -170,7 +170,7 @@ function Links({ frontends, backends, places, chosen, asks }) {
   frontends.forEach((frontend, index) => {
     const from = y(places.frontends, index);
     const isWay = (target) => asks && chosen.frontend === frontend.name && chosen.backend === target;
-    // A rule that computes its backend has no line of its own.
+    // The rules of a computed backend have no lines of their own.
     for (const target of new Set([...routes(frontend).map((each) => each.backend), ...backends.filter(isWay)])) {
       if (!at.has(target)) continue;
       const to = y(places.backends, at.get(target));

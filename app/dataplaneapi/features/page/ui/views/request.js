@@ -1,4 +1,4 @@
-// What happens to a request: the question, the answer of HAProxy itself, and the way that the map lights up.
+// What HAProxy does with a request: the form, the answer, and the path that the map highlights.
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { post } from "../api.js";
@@ -10,10 +10,10 @@ import { state, touch, useStore } from "../store.js";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
 
-/** What an explanation makes of the map: {frontend, backend, server}. */
+/** Return the path on the map: {frontend, backend, server}. */
 export const wayOf = (explained) => ({ frontend: explained?.answer?.listener.frontend, backend: explained?.answer?.backend, server: explained?.answer?.server });
 
-/** Asks, and shows it on the map; `state.explained` is {question, answer, error, loading}. */
+/** Explain a request, and show its path on the map. `state.explained` is {question, answer, error, loading}. */
 export async function explain(question) {
   const asked = (state.explained = { question, loading: true });
   touch("explained");
@@ -26,7 +26,7 @@ export async function explain(question) {
   touch("explained");
 }
 
-/** The members of the form, those alone that say something. */
+/** Return the members of the form that are not empty. */
 function questionOf({ url, method, src, frontend, headers }) {
   const lines = headers.split("\n").map((line) => /^([^:]+):\s*(.*)$/.exec(line.trim())).filter(Boolean);
   const values = {};
@@ -42,7 +42,7 @@ export function RequestDetail() {
   const asked = explained?.question ?? {};
   const [isOpen, setOpen] = useState(Boolean(asked.frontend || asked.headers));
   useEffect(() => form.current.elements.url.focus(), []);
-  // Often it is the listener that has to be named.
+  // Often the frontend has to be named.
   useEffect(() => { if (explained?.error) setOpen(true); }, [explained?.error]);
   const ask = (event) => {
     event.preventDefault();
@@ -57,11 +57,11 @@ export function RequestDetail() {
       </div>
       <details open=${isOpen} onToggle=${(event) => setOpen(event.target.open)}><summary>Headers and listener</summary><div class="options">
         <label class="wide"><span>Headers, one on a line</span><textarea name="headers" rows="3" spellcheck=${false} autocomplete="off" placeholder="Cookie: session=1" defaultValue=${spelled(asked.headers)}></textarea></label>
-        <label><span>Taken by</span><select name="frontend"><option value="">the listener of its port</option>${(state.frontends ?? []).map((each) => html`<option selected=${each.name === asked.frontend}>${each.name}</option>`)}</select></label>
+        <label><span>Frontend</span><select name="frontend"><option value="">the one that listens on the port</option>${(state.frontends ?? []).map((each) => html`<option selected=${each.name === asked.frontend}>${each.name}</option>`)}</select></label>
       </div></details>
       <div><button type="submit" class="primary" disabled=${Boolean(why) || explained?.loading} title=${why || undefined}>${explained?.loading ? "Asking …" : "Ask HAProxy"}</button></div>
     </form>
-    <div aria-live="polite">${why ? html`<${Forbidden} what="what happens to requests" text=${why} />` : explained ? html`<${Outcome} of=${explained} />` : html`<p class="quiet">A second HAProxy with the same rules answers. It reaches nobody, nothing is changed, and the one in service does not notice.</p>`}</div>`;
+    <div aria-live="polite">${why ? html`<${Forbidden} what="what happens to requests" text=${why} />` : explained ? html`<${Outcome} of=${explained} />` : html`<p class="quiet">A second HAProxy process with the same configuration answers. It contacts no server, and changes nothing.</p>`}</div>`;
 }
 
 function Outcome({ of: { loading, error, answer } }) {
@@ -69,9 +69,9 @@ function Outcome({ of: { loading, error, answer } }) {
   if (error?.status === 403) return html`<${Forbidden} what="what happens to requests" text=${error.message} />`;
   if (error) return html`<${Problem} title=${error.status === 501 ? "No second HAProxy can be asked" : "It cannot be answered"} text=${error.message} />`;
   return html`<${Way} of=${answer} />
-    ${answer.location && html`<p>It leads to <code>${answer.location}</code>.</p>`}
+    ${answer.location && html`<p>The response redirects to <code>${answer.location}</code>.</p>`}
     <h3>Rules that apply</h3><${Rules} rules=${answer.rules} />
-    ${answer.unknown.length > 0 && html`<h3>What else may affect it</h3><ul class="reasons">${answer.unknown.map((each) => html`<li><${Line} of=${each} /><br /><span class="quiet">${each.why}</span></li>`)}</ul>`}
+    ${answer.unknown.length > 0 && html`<h3>Other rules that may apply</h3><ul class="reasons">${answer.unknown.map((each) => html`<li><${Line} of=${each} /><br /><span class="quiet">${each.why}</span></li>`)}</ul>`}
     ${answer.request && html`<${Message} title="What the server gets" of=${answer.request} />`}
     ${answer.response && html`<${Message} title="What the client gets" of=${answer.response} />`}
     ${answer.variables && html`<details><summary>Variables at the end</summary><pre class="said" tabindex="0">${Object.entries(answer.variables).map(([name, value]) => `${name} = ${value}`).join("\n")}</pre></details>`}`;
@@ -93,7 +93,7 @@ function Way({ of }) {
 
 const Line = ({ of }) => html`<span class="quiet number">${of.file ? `${of.file}:` : ""}${of.line}</span> <code>${of.text}</code>`;
 
-/** Rules with what of their conditions holds; of a test as well. */
+/** Rules with the conditions that are true, also of a test. */
 export function Rules({ rules }) {
   if (!rules.length) return html`<p class="quiet">None applies.</p>`;
   return html`<ol class="rules">${rules.map((rule) => html`<li><${Line} of=${rule} /> <span class="quiet">${rule.section}</span>

@@ -1,4 +1,4 @@
-// Servers as a table: of one backend, or thousands of all. Rows out of sight are not there.
+// A table of servers: those of one backend, or all. Only visible rows are rendered.
 
 import { html, useMemo, useState } from "../vendor/preact.js";
 import { Mark, milliseconds, number, rate } from "../kit.js";

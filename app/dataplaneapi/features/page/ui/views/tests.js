@@ -1,4 +1,4 @@
-// Tests of routing: those that are kept, and what a run of them has found.
+// Routing tests, and their results.
 
 import { html, useState } from "../vendor/preact.js";
 import { get, post } from "../api.js";
@@ -22,18 +22,18 @@ export function TestsView() {
       ? html`<${Partly} objects=${["test/*"]} /><ul class="cards">${tests.map((each) => html`<li class="card" key=${each.name}><header class="detail-head"><h2>${each.name}</h2><span class="quiet">${number(each.cases.length)} ${each.cases.length === 1 ? "case" : "cases"}</span></header>
           ${each.description && html`<p>${each.description}</p>`}
           <button type="button" disabled=${isOff} title=${why || undefined} onClick=${() => start([each.name])} aria-label=${`Run ${each.name}`}>Run</button></li>`)}</ul>`
-      : html`<${None} what="tests" objects=${["test/*"]}>A test says where requests are to go. Keep one with <code>PUT /v3/sidecar/tests/NAME</code>; from then on it runs here.<//>`)}<//>
+      : html`<${None} what="tests" objects=${["test/*"]}>A test says which backend or response a request must get. Store one with <code>PUT /v3/sidecar/tests/NAME</code> to run it here.<//>`)}<//>
     <div aria-live="polite">${run && html`<${Run} of=${run} />`}</div>`;
 }
 
 function Run({ of: { loading, error, found, version } }) {
-  if (loading) return html`<${Loading} what="the outcome" />`;
-  if (error?.status === 403) return html`<${Forbidden} what="the outcome of tests" text=${error.message} />`;
+  if (loading) return html`<${Loading} what="the results" />`;
+  if (error?.status === 403) return html`<${Forbidden} what="the results of tests" text=${error.message} />`;
   if (error) return html`<${Problem} title="The tests cannot be run" text=${error.message} />`;
   const { coverage, cases } = found, failed = cases.filter((each) => !each.passed), passed = cases.filter((each) => each.passed);
-  return html`<section aria-label="Outcome">
+  return html`<section aria-label="Results">
     <h2 class="section">${found.failed ? `${number(found.failed)} of ${number(cases.length)} cases failed` : `All ${number(cases.length)} cases passed`}</h2>
-    <p class="quiet">In ${found.seconds.toFixed(2)} s, of version ${version}. Rules that a case reaches: ${number(coverage.reached)} of ${number(coverage.rules)}.</p>
+    <p class="quiet">Version ${version}, ${found.seconds.toFixed(2)} s. The cases reach ${number(coverage.reached)} of ${number(coverage.rules)} rules.</p>
     ${failed.map((each) => html`<article class="case"><h3><${Badge} tone="bad">Failed<//> ${each.test && html`<span class="quiet">${each.test}:</span>`} ${each.name}</h3>
       <p>${each.reason}</p>${each.rules && html`<${Rules} rules=${each.rules} />`}
       <a href=${hrefOf("request")} onClick=${() => explain(each.request)}>Show its path on the map</a></article>`)}
