@@ -57,7 +57,7 @@ def write_onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[
 
 
 def rewrite_words(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written]) -> list[Piece]:
-    """Rewrite the words of a line for another synopsis. Words that both lines have keep their spelling."""
+    """Return the pieces of the new line for another synopsis. Words that the old line also has keep their spelling."""
     own = pairs_of(old)
     new = [(key, split_with_gaps(words)) for key, words, _ in written]
     flat = keep_spelling(
@@ -87,7 +87,7 @@ def usual_words(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
 
 
 def keep_spelling(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) -> list[Pair]:
-    """Return the words `after`. Words that the existing line also has keep their spelling and gap.
+    """Return the words `after`. Words that the old line also has keep their spelling and gap.
 
     `own`: the words of the old line. `before`: the same words in their usual spelling, in which they are compared.
     """

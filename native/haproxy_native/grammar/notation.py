@@ -122,7 +122,7 @@ class Compiler:
     def argument(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Chain:
         """Return the nodes for `keyword <value>`.
 
-        The value of a plain list, or of a note with `whole`, is the rest of the line; any other is a word.
+        The value is the rest of the line if `note` has `whole`, or if `schema` is a list without a separator; otherwise it is one word.
         """
         words: list[Node | Options] = [Literal(word) for word in keyword_of(name, note).split()]
         plain_list = schema.get("type") == "array" and not note.get("split") and not note.get("separator")
@@ -187,7 +187,7 @@ class Compiler:
         )
 
     def property(self, path: str) -> Schema:
-        """Return the schema of the member at a dotted path. In a path, the name after a list is that of a member of its elements."""
+        """Return the schema of the member at a dotted path. A name after the name of a list refers to a member of the list's elements."""
         first, *more = path.split(".")
         schema = self.properties[first]
         for name in more:

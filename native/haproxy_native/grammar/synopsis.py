@@ -174,9 +174,9 @@ class Glued:
         return at + 1, values
 
     def _split_word(self, word: str) -> Sequence[str] | None:
-        """Split a word into the texts of the placeholders, each of which is one word. Return None if the word does not match.
+        """Return the text of each placeholder in a word; None if the word does not match.
 
-        Quotes may enclose several placeholders, as in "ops:se cret".
+        Quotes may enclose several placeholders, as in "ops:se cret". Then each returned text has quotes of its own if it needs quotes.
         """
         if (matched := self.pattern.fullmatch(word)) and all(map(is_word, matched.groups())):
             return matched.groups()
@@ -429,7 +429,7 @@ class Group:
         return set(self.starts() or ("",)) <= set(CONDITIONS)
 
     def match(self, words: Sequence[str], at: int) -> tuple[Chain, int, Values] | None:
-        """Return (the alternative that matches, index after the match, values), or None."""
+        """Return (the alternative that matches, index after the match, values); None if no alternative matches."""
         for alternative in self.alternatives:
             if matched := alternative.match(words, at):
                 return alternative, *matched
@@ -510,7 +510,7 @@ class Options:
         return parts if self.required <= used.keys() else None
 
     def _match_option(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, Chain, int, Values] | None:
-        """Return (group, alternative, index after the match, values) of the first group that matches at `at`; None if no group matches.
+        """Return (index of the group, alternative, index after the match, values) of the first group that matches at `at`, or None.
 
         A group that matches a variable, whose value is unknown, is returned only if no other group matches.
         """
@@ -533,7 +533,7 @@ class Options:
         return hidden
 
     def _keyed(self, word: str) -> Sequence[int]:
-        """Return the groups that begin with a word."""
+        """Return the indices of the groups that can begin with `word`."""
         return self.keyed[word] if word in self.keyed else self.keyed.get(unquoted(word), ())
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
@@ -559,9 +559,9 @@ def flat_row(rows: str, row: Any) -> Values:
 
 
 def merged(parts: Sequence[MatchedWords], options: "Options | None" = None, nodes: Sequence["Node | Options"] = ()) -> Values:
-    """Return the values of several parts. The occurrences of a group with `rows` fill its list.
+    """Return the values of several parts. The occurrences of a group with `rows` are the elements of its list.
 
-    Of other groups, the last occurrence takes precedence, whichever synonym it uses.
+    Of any other group, the last occurrence takes precedence, whichever synonym it uses.
     """
     values: Values = {}
     for part in parts:
