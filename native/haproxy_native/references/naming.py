@@ -168,7 +168,7 @@ class Renaming:
 
     @property
     def name(self) -> str:
-        """Return the new name without kinds."""
+        """Return the new name alone: the last part of `to`."""
         return parsed(self.to)[-1]
 
 
@@ -289,7 +289,7 @@ class Naming:
     # -- files
 
     def _file_edits(self, references: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
-        """Return (edits of stored files, references in files that cannot be edited). The edits are None if there are none."""
+        """Return (edits of stored files, references in files that cannot be edited). The edits are None if no stored file has to change."""
         if stored:
             return files.edits_to_move(stored, to, [Path(path) for path in entries_by_path(references)]), []
         stores, lost = dict[Path, Store](), list[Lost]()
