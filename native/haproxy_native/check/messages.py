@@ -191,7 +191,7 @@ _MOST_NAMES = 5000
 
 
 def add_places(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> list[Message]:
-    """Add the file and the line to each alert that has none, if exactly one line of the configuration matches its text."""
+    """Return the alerts. An alert without a line gets a file and a line if its text matches exactly one line of the configuration."""
     return [alert if alert.line else _add_place(alert, origins) for alert in alerts]
 
 
@@ -234,7 +234,7 @@ def _later_keyword(alert: Message, version: str) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return (major, minor)."""
+    """Return (major, minor) of a version such as 3.0.11."""
     return tuple(map(int, version.split(".")[:2]))
 
 
@@ -311,10 +311,10 @@ def _add_place(alert: Message, origins: Mapping[str, Origin]) -> Message:
 
 
 def _is_about(pairs: Iterable[tuple[str, str]], quoted: Collection[str], words: Sequence[str]) -> bool:
-    """Return whether a message names a line.
+    """Return whether a message is about the line that consists of `words`.
 
-    It does if it names two adjacent words of the line (`pairs`), quotes the first words of the line, or quotes its first word and a later
-    word.
+    This is the case if the message names two adjacent words of the line (`pairs`), quotes the first words of the line, or quotes the first
+    word and a later word of the line.
     """
     for word, next_word in pairwise(words):
         for said, value in pairs:
