@@ -52,7 +52,7 @@ class Rights:
     def may(self, verb: str, object_: str) -> bool:
         """Return whether a verb is permitted on a whole object, or on all objects (ALL).
 
-        A rule for some fields permits reading all fields, since a PUT has to send the others unchanged.
+        A rule for some fields permits reading all fields of the object, since a PUT has to send the other fields unchanged.
         """
         rules = (rule for rule in self.rules if verb in rule.may and (verb == READ or rule.fields is None))
         return any(rule.objects == ALL if object_ == ALL else covers(rule.objects, object_) for rule in rules)
@@ -70,7 +70,7 @@ class Rights:
         return any(reaches(rule.objects, object_) and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
 
     def allow(self, touch: Touch) -> bool:
-        """Return whether a change that consists of this touch is permitted. It may or may not need a reload."""
+        """Return whether a change that consists of only this touch is permitted, whether or not the change needs a reload."""
         return not self._is_userlist(touch) and _cover(touch, [rule for rule in self.rules if rule.is_about(touch)])
 
     @property
