@@ -147,7 +147,7 @@ class Confirmations(Observer):
         return self._ledger.get(id_)
 
     def is_confirmed(self, confirmation: str) -> bool | None:
-        """Return whether the changes of a confirmation are permanent; None while that is undecided; True for an unknown id."""
+        """Return whether the changes of a confirmation are permanent; None while it is OPEN or PENDING; True for an unknown id."""
         try:
             known = self._ledger.get(confirmation)
         except NoConfirmation:
@@ -182,10 +182,11 @@ class Confirmations(Observer):
 
     @asynccontextmanager
     async def opened(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
-        """Open a confirmation, and yield the author to make its changes with. Reloads of this author are not debounced.
+        """Yield the author for the changes of a new confirmation. While the body runs, the confirmation is OPEN.
 
         The deadline is `seconds` after the end of the body. If the body raises, its changes are rolled back at once. If the body changes
-        nothing, the confirmation ends as VOID. A violated `guard` rolls the changes back before the deadline.
+        nothing, the confirmation ends as VOID. If `guard` is violated, the changes are rolled back before the deadline. Reloads for the
+        yielded author are not debounced.
 
         Raises what `admit` raises, and Unrecorded if the confirmation cannot be stored. With a guard, raises RuntimeFailure if HAProxy does
         not answer.
@@ -229,13 +230,19 @@ class Confirmations(Observer):
             return True
 
     async def confirm(self, id_: str, by: Author) -> Confirmation:
-        """Make the changes permanent. Raises NoConfirmation, NotPending, Forbidden, and Unusable with nothing changed."""
+        """Make the changes permanent. Raises NoConfirmation, NotPending and Forbidden.
+
+        Raises Unusable if the state CONFIRMED cannot be stored; the confirmation is then still PENDING.
+        """
         async with self._lock:
             self.check_pending(id_, by)
             return self._notified(await self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
 
     async def extend(self, id_: str, seconds: float, by: Author) -> Confirmation:
-        """Set the deadline to `seconds` from now. Raises NoConfirmation, NotPending, Forbidden, and Unusable with nothing changed."""
+        """Set the deadline to `seconds` from now. Raises NoConfirmation, NotPending and Forbidden.
+
+        Raises Unusable if the change cannot be stored; the deadline is then the same as before.
+        """
         async with self._lock:
             self.check_pending(id_, by)
             # The history must have the entries before the confirmation is PENDING on disk: after a kill, the rollback would miss them.
@@ -265,7 +272,10 @@ class Confirmations(Observer):
         return changed
 
     async def _note(self, id_: str, **members: Any) -> Confirmation:
-        """Change a confirmation and wait until it is on disk. If the disk refuses the write, return at once; the write stays queued."""
+        """Change members of a confirmation, and wait until they are on disk. If the disk refuses the write, the write stays queued.
+
+        In this case, the call does not wait any longer.
+        """
         changed = self._notified(self._ledger.update(id_, **members))
         await self._ledger.wait_until_written()
         return changed
@@ -311,7 +321,7 @@ class Confirmations(Observer):
             await self._note(made.id, status=VOID, ended=time.time())
 
     async def _watch(self) -> None:
-        """Enforce deadlines and guards until cancelled. Read the confirmations first if that failed at the start."""
+        """Enforce deadlines and guards until cancelled. If the confirmations could not be read at the start, read them again."""
         while True:
             self._changed.clear()
             waiting, pause = self._ledger.waiting, RETRY_SECONDS
@@ -361,7 +371,7 @@ class Confirmations(Observer):
             return await self._note(id_, status=end, ended=time.time(), error="")
 
     async def _revert_entry(self, entry: int, author: Author) -> str:
-        """Revert a history entry. Return why a part of it is still in effect; '' if it is reverted. Raises one of TEMPORARY."""
+        """Revert a history entry. Return why a part of it is still in effect; empty if all of it is reverted. Raises one of TEMPORARY."""
         reason = ""
         for number in range(1, TRIES + 1):
             try:

@@ -173,7 +173,7 @@ class EventSources:
                 self.stream.publish(WORKER, f"worker/{worker.pid}", {"pid": worker.pid} | former)
 
     async def current_state(self, wanted: EventFilter, *, zeros: bool = True) -> dict[str, Any]:
-        """Return the present state of everything that a filter matches. If HAProxy does not answer, servers and counters are missing.
+        """Return the current state of everything that a filter matches. If HAProxy does not answer, servers and counters are missing.
 
         With `zeros=False`, counters that are 0 are left out.
         """

@@ -63,7 +63,7 @@ def _parse_case(row: Mapping[str, Any], test: str, number: int) -> Case:
 
 
 def compared(expect: Mapping[str, Any], explanation: Explanation) -> tuple[dict[str, Any], str]:
-    """Return the actual values of the members of `expect`, and a text about the values that differ; empty if none differs."""
+    """Return (actual values of the members of `expect`, text about the values that differ). The text is empty if no value differs."""
     known: dict[str, Any] = {
         **vars(explanation.listener),
         "backend": explanation.backend,
