@@ -88,7 +88,7 @@ class Rights:
             raise Forbidden(self.refusal(verb, object_))
 
     def refusal(self, verb: str, object_: str) -> str:
-        """Return the message of `Forbidden` for a verb on an object. It ends with a rule that would permit the verb."""
+        """Return the message of `Forbidden` for a verb on an object. The message ends with a rule that would permit the verb."""
         return f"{self._who} may not {verb} {object_}; a rule that allows it: {{objects: '{object_}', may: [{verb}]}}"
 
     def permit(self, touched: Iterable[Touch]) -> bool:

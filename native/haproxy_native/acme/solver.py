@@ -1,4 +1,4 @@
-"""Solve dns-01 challenges: set the record, wait until the zone's name servers return it, confirm to HAProxy, and delete the record."""
+"""Solve dns-01 challenges: set the record, wait until a name server of the zone returns it, notify HAProxy, and delete the record."""
 
 import asyncio
 import logging
@@ -55,7 +55,8 @@ class Solver:
     async def solve(self, challenge: Challenge) -> None:
         """Solve a challenge: set its record, wait for the record, confirm the challenge to HAProxy, and later delete the record.
 
-        Logs a failure, and stores its reason in `failures`. Waits until the record is deleted, at least `times.deletion_delay` seconds.
+        Logs a failure, and stores its reason in `failures`. Waits until the record is deleted: `times.deletion_delay` seconds after a
+        success, and `times.deletion_delay_after_failure` seconds after a failure.
         """
         name = challenge.name
         try:

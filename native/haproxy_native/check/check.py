@@ -88,7 +88,7 @@ class CheckSettings:
     seconds: float = 60.0
 
     def absolute(self) -> "CheckSettings":
-        """Return the settings with absolute paths, so that they hold in every working directory."""
+        """Return the settings with absolute paths, which are valid in every working directory."""
         binary = os.path.abspath(self.binary) if "/" in self.binary else self.binary
         return replace(self, binary=binary, before=_absolute(self.before), after=_absolute(self.after))
 

@@ -196,7 +196,7 @@ def add_places(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> list
 
 
 def summarize(alerts: Sequence[Message], origins: Mapping[str, Origin], version: str = "") -> str:
-    """Return `line 9 of haproxy.cfg, in 'frontend web': ...; did you mean "deny"?`, at most LONGEST_SUMMARY characters.
+    """Return a line such as `line 9 of haproxy.cfg, in 'frontend web': ...; did you mean "deny"?`, at most LONGEST_SUMMARY characters.
 
     Returns an empty text without alerts. `version`: HAProxy's version, such as 3.0.11, to recognize keywords of later versions.
     """
@@ -226,7 +226,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _later_keyword(alert: Message, version: str) -> str:
-    """Return a hint if HAProxy rejects a keyword of a later version than `version`; empty if not."""
+    """Return a hint if HAProxy rejects a keyword of a later version than `version`; otherwise an empty text."""
     quoted = _QUOTED.finditer(alert.text) if version else ()
     words = (found[1].split("(")[0] for found in quoted if _NOT_KNOWN.search(alert.text[: found.start()]))
     later = [(word, since) for word in words if (since := bundle()["x-later-words"].get(word)) and _numbers(since) > _numbers(version)]
@@ -239,7 +239,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
-    """Return the word that HAProxy rejects, and the words that it lists as accepted; None if the message has no such list."""
+    """Return (word that HAProxy rejects, words that HAProxy lists as accepted); None if the message has no such list."""
     accepts = _ACCEPTS.search(alert.text)
     said = _BEFORE.match(alert.text[: accepts.start()][::-1]) if accepts else None
     if accepts is None or said is None or not alert.source:
@@ -254,7 +254,7 @@ def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
 
 
 def _unknown_name(alert: Message, origins: Mapping[str, Origin]) -> tuple[str, Collection[str]] | None:
-    """Return the unknown name, and the names of the same kind in the files; None if the message is about no unknown name."""
+    """Return (unknown name, names of the same kind in the files); None if the message is about no unknown name."""
     unknown = _UNKNOWN.search(alert.text)
     if unknown is None:
         return None

@@ -127,7 +127,7 @@ def _rewritten(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | P
 
 
 def _place(tree: Path, path: str) -> Path:
-    """Return the place in `tree` of the file that the configuration names `path`. `..` in `path` cannot lead out of the tree."""
+    """Return the path in `tree` that stands for `path` in the configuration. `..` in `path` cannot lead out of the tree."""
     return tree / "root" / os.path.normpath(path).lstrip("/") if os.path.isabs(path) else tree / "home" / os.path.normpath("/" + path)[1:]
 
 

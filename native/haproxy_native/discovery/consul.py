@@ -151,7 +151,7 @@ class Consul:
             raise SourceFailed(f"{path}: {error}") from error
 
     async def _query_index(self, path: str, known: str) -> str:
-        """Query the index of a path; empty if the answer has no index.
+        """Return the index that the agent reports for a path; empty if the answer has no index.
 
         If `known` is not empty, wait until the index differs from `known`, for at most about OPEN seconds. Raises SourceFailed.
         """

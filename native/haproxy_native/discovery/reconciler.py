@@ -44,7 +44,7 @@ class Refusals:
         self._known: dict[str, RefusedBackend] = {}
 
     def reason_to_wait(self, backend: DesiredBackend) -> str:
-        """Return why a backend was refused; empty if it may be committed now."""
+        """Return why a backend was refused; empty if the backend may be committed now."""
         known = self._known.get(backend.name)
         return known.text if known and known.backend.is_same(backend) and self._clock() < known.until else ""
 
@@ -93,7 +93,7 @@ class Reconciler:
     async def apply(
         self, definition: Definition, source: Source, services: ServiceCatalog, creator: Author
     ) -> tuple[list[str], str | None]:
-        """Commit the services with the creator's rights. Return errors, and the id of the reload if one is needed.
+        """Commit the services with the creator's rights. Return (errors, id of the reload if the commit needs one).
 
         Raises NativeError if no commit is possible.
         """

@@ -14,7 +14,7 @@ PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", 
 
 
 class AddressPort:
-    """The node for `address[:port]` in one word. Reason: in IPv6 addresses, socket families and variables, a colon may precede no port."""
+    """The node for `address[:port]` in one word. Reason: IPv6 addresses, socket families and variables contain colons without a port."""
 
     examples: tuple[str, ...] = ("192.0.2.1:80", "[2001:db8::1]:443", "/run/app.sock", "web.example.com")
 

@@ -125,7 +125,7 @@ class Directive:
         return own
 
     def without_stale_aliases(self, holder: Any, lines: Found) -> Any:
-        """Return the object without stale aliases: if a member has several names, remove the names with the value that `lines` express.
+        """Return `holder` without stale aliases: if a member has several names, remove the names with the value that `lines` express.
 
         If all names have that value, none is removed.
         """
@@ -134,19 +134,19 @@ class Directive:
         return self.shape.without_stale_aliases(holder, self.read(lines))
 
     def needs_line(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether a line is needed to express the object. An empty object needs a line only if it is a list of options."""
+        """Return whether a line is needed to express the object `holder`. An empty object needs a line only if it is a list of options."""
         return bool(self.values_to_write(holder)) or (self.options and holder is not NOTHING)
 
     def may_be_unknown(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether the members may be missing because the object is from an older client, which does not know them."""
+        """Return whether `holder` may lack the members of this directive because an older client has sent it, which does not know them."""
         return self.addition and not self.is_about(holder)
 
     def is_about(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether the object has at least one member of this directive."""
+        """Return whether `holder` has at least one member of this directive."""
         return any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
 
     def change(self, lines: Found, holder: Mapping[str, Any], section: Section) -> LineEdits:
-        """Return the edits after which the lines of this directive express the values of the object. Raises BadValue."""
+        """Return the edits after which the lines of this directive express the values of `holder`. Raises BadValue."""
         if self.rows:
             return change_rows(self.shape, lines, self.values_to_write(holder), section)
         if not self.needs_line(holder):

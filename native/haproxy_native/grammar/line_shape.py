@@ -186,17 +186,17 @@ class LineShape:
         self._index: dict[str, list[Alternative]] = {}
         self._depth = min((len(alternative.literals) for alternative in alternatives), default=0)
         for choice in alternatives:
-            self._index.setdefault(self._distinguishing_word(choice), []).append(choice)
+            self._index.setdefault(self._index_key(choice), []).append(choice)
         self._prefixes = frozenset(alternative.literals for alternative in alternatives)
         self._parse_cached = lru_cache(RECENT)(self._parse)
 
     # -- which alternative
 
-    def _distinguishing_word(self, alternative: Alternative) -> str:
-        """Return the literal of an alternative by which `_index` finds it; empty if the alternative has another node in its place.
+    def _index_key(self, alternative: Alternative) -> str:
+        """Return the key of an alternative in `_index`: the literal at the index `_depth`; empty if the alternative has no literal there.
 
-        It follows the first `_depth` literals, as many as every alternative has. If it is only the beginning of a word, as in
-        `set-map(<map_file>)`, it ends with the `(`.
+        Every alternative begins with at least `_depth` literals. If the literal is only the beginning of a word, as in
+        `set-map(<map_file>)`, the key ends with `(`.
         """
         nodes = alternative.chain.nodes
         if len(alternative.literals) > self._depth:
@@ -356,7 +356,7 @@ class LineShape:
                 raise BadValue(f"{given[0]} set without {lacking}", place=Place(member=lacking))
 
     def _no_alternative(self, values: Values) -> BadValue:
-        """Return the error for values that select no alternative. Its message lists the values that do."""
+        """Return the error for values that select no alternative. The message of the error lists the values that select one."""
         names = self.chosen_by or tuple(self.alternatives[0].fixed)
         given = " ".join(f"{name} '{values[name]}'" if name in values else f"no {name}" for name in names)
         akin = (

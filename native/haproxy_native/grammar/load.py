@@ -163,7 +163,7 @@ class Grammar:
     # -- sections
 
     def _directives(self, path: tuple[str, ...], properties: Mapping[str, Schema], in_families: set[str]) -> list[Directive]:
-        """Return the directives of the object at `path`, in the order of its properties. `in_families`: members that need no directive."""
+        """Return the directives of the object at `path`, in the order of `properties`. `in_families`: members without a directive here."""
         with_synopsis: dict[str, Directive] = {}
         expressed = set(in_families)
         for name, schema in properties.items():

@@ -16,7 +16,7 @@ Piece = tuple[tuple[int, ...] | None, list[Pair]]
 
 
 def write_onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written], chain: Chain) -> list[Piece]:
-    """Write new values onto an existing line, and return its pieces.
+    """Write new values onto an existing line, and return the pieces of the new line.
 
     Options that are missing from `written` are removed. New options are inserted in the order in which they are declared.
     """

@@ -75,7 +75,7 @@ class Compiler:
         return Group(chains, rows, repeated) if rows else Group(chains, first_names[0], repeated, Join(" "))
 
     def _options_of_schema(self, token: str, tokens: Sequence[str]) -> list[Group] | None:
-        """Return the groups for a token that names a schema: its properties that no other token names. None for any other token."""
+        """If `token` names a schema, return the groups for those properties of the schema that no other token names; otherwise None."""
         name = token[1:-4] if token.startswith("<") and token.endswith("...>") else ""
         if name not in self.schemas.by_name or name in self.properties:
             return None

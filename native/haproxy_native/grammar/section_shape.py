@@ -25,7 +25,7 @@ class ListAlias:
 
 @dataclass
 class Default:
-    """A default value that the schema declares. A new object gets the value; an existing object gets it only if its member was removed."""
+    """A default value that the schema declares. A new object gets the value; an existing object gets it only if the member was removed."""
 
     path: tuple[str, ...]
     member: str
@@ -125,7 +125,7 @@ class SectionShape:
     def onto(self, section: Section, values: Mapping[str, Any], *, whole: bool = True) -> Section:
         """Return a section with new values. Lines whose members did not change are kept.
 
-        `whole`: whether the values are complete. If False, older clients may have sent them, which do not know some members
+        `whole`: whether the values are complete. If not, an older client may have sent them, which does not know some members
         (`Directive.addition`). The lines of such members are kept.
         """
         reading = self.reading(section)

@@ -42,7 +42,7 @@ class Node(Protocol):
         """Return (index after the match, values) for the words from `at` on, or None if they do not match."""
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the words for values. Raises NoValue."""
+        """Return the words that express `values`. Raises NoValue."""
 
     def starts(self) -> list[str] | None:
         """Return the words that the node can begin with; None if it can begin with any word."""
@@ -53,7 +53,7 @@ class Composed(Node, Protocol):
     """A node for a word that contains several members, such as an address and its port. Clients may send the whole word as one member."""
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Return the values as if they had been written and read again. Raises BadValue if they contradict each other."""
+        """Return the values as if they had been written and read again. Raises BadValue if values contradict each other."""
 
 
 def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
@@ -280,7 +280,7 @@ class MatchedWords:
 
     @property
     def hidden(self) -> bool:
-        """Return whether the values are unknown here because the words contain a variable, which only HAProxy can resolve."""
+        """Return whether the values are unknown because the words contain a variable, which only HAProxy can resolve."""
         return self.by is not None and bool(self.by.members) and not self.values
 
 
@@ -312,7 +312,7 @@ class Chain:
         return at, values
 
     def parts(self, words: Sequence[str]) -> list[MatchedWords] | None:
-        """Match a whole line and return its parts; None if it does not match. After the last required node, unknown words are accepted."""
+        """Match a whole line and return its parts; None if the line does not match. Accepts unknown words after the last required node."""
         parts: list[MatchedWords] = []
         at = 0
         for number, node in enumerate(self.nodes):

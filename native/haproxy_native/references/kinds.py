@@ -39,7 +39,7 @@ def kinds() -> Mapping[str, Kind]:
 
 @dataclass(frozen=True)
 class TableForms:
-    """The forms in which lines refer to a stick table. `<>` stands for its name."""
+    """The forms in which lines refer to a stick table. `<>` stands for the name of the table."""
 
     # The kinds of sections with such references.
     sections: Sequence[str]

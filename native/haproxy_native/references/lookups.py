@@ -94,7 +94,7 @@ class Lookup:
         self._lines_by_map: dict[str, list[tuple[int, int]]] = {}
 
     def search(self) -> LookupResult:
-        """Return all references to the object that HAProxy resolves for each request; none if lines cannot compute names of its kind."""
+        """Return the references to the object that HAProxy resolves for each request; none if lines cannot compute such a name."""
         result = LookupResult()
         directives = {word for kind in kinds_of(self._target.kind) for word in kind.dynamic}
         if directives and not self._target.only_table:

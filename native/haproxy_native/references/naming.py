@@ -253,7 +253,7 @@ class Naming:
     # -- finding
 
     def find_references(self, document: Document, object_: str) -> References:
-        """Return the references to an object in a document and in the files that HAProxy reads for it. Raises NotFound."""
+        """Return the references to an object in a document, and in the files that HAProxy reads with the document. Raises NotFound."""
         stored = self._stored_file(object_)
         if stored is None:
             return references_to_object(document, find_target(document, object_), self._directory(document), _Texts().read)

@@ -98,8 +98,8 @@ def references_to_file(document: Document, path: str, directory: str) -> Referen
 def check_name(document: Document, target: ReferenceTarget, name: str, member: str = "to") -> None:
     """Check the new name of an object. `member`: the member of the request that contains the name, for errors.
 
-    Raises BadValue if HAProxy does not accept the name, Exists if another object has it, and BadRequest for a stick table, which has no
-    name of its own.
+    Raises BadValue if HAProxy does not accept the name, Exists if another object has the name, and BadRequest for a stick table, which
+    has no name of its own.
     """
     if not (_PATH if target.kind.path else _NAME).fullmatch(name):
         characters = ". _ : - /" if target.kind.path else ". _ : -"

@@ -2,7 +2,7 @@
 
 A shadow answers one request at a time. Before a request, its servers are set to the states and weights that they have in the real HAProxy
 (`RuntimeState`). Afterwards its stick tables are cleared. A shadow whose state still depends on the request is spent: it answers no further
-request, and the caller starts another one.
+request, and the caller starts another shadow.
 (HAProxy Management Guide, section 9.3, "set server", "show table", "clear table")
 """
 
@@ -357,7 +357,7 @@ async def _uncancelled(work: Awaitable[Result]) -> Result:
 
 
 def _write_text(document: Document, scratch: Path, home: Path, files: Files, directory: Path | None) -> tuple[Shadow, Path | None]:
-    """Write the shadow's text. Return (shadow, working directory of the shadow; None for the working directory of this process)."""
+    """Write the shadow's text. Return (shadow, its working directory). The directory is None for the working directory of this process."""
     shadow = rewrite_document(document, scratch, home)
     if files:
         shadow.text, directory = with_files(document, scratch, home, files, directory or Path.cwd())

@@ -165,7 +165,7 @@ def check_scope(document: Document, name: str) -> None:
 
 
 def _sections_in(document: Document, scope: str) -> Iterator[Section]:
-    """Yield the scope's own lines and the sections in it."""
+    """Yield the sections of a scope: the section of kind SCOPE with the name of the scope, and then the sections of its objects."""
     within = False
     for section in document.sections:
         if section.kind == SCOPE:

@@ -125,7 +125,7 @@ class SpoeFile:
         self._transactions.delete(id_, author)
 
     def check_transaction(self, id_: str, *, author: Author, commit: bool) -> None:
-        """Raise Forbidden or NoTransaction unless the author may commit the transaction, or delete the transaction if `commit` is false."""
+        """Raise Forbidden or NoTransaction unless the author may commit a transaction, or delete the transaction if `commit` is False."""
         if commit:
             self._transactions.to_commit(id_, author)
         else:

@@ -109,7 +109,7 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        """Return the document as bytes, in the encoding of the file."""
+        """Return the document as bytes, exactly as in the file."""
         data = self._data
         if data is None:
             data = self._data = encoded(self.text)
@@ -137,9 +137,9 @@ class Document:
         yield encoded("".join(texts))
 
     def find(self, kind: str, name: str) -> Section | None:
-        """Return the first section with the kind `kind` and the name `name`; None if there is no such section.
+        """Return the first section with this kind and name; None if there is no such section.
 
-        The names are those of `names`: nameless and repeated sections have names with numbers, such as `unnamed_defaults_1` and `a_2`.
+        `name` is one of `names`: nameless and repeated sections have names with numbers, such as `unnamed_defaults_1` and `a_2`.
         """
         # A local variable, because another thread may call `drop_caches` meanwhile.
         index = self._index
@@ -374,7 +374,6 @@ def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
 
 
 def _with_final_blank(section: Section) -> Section:
-    """Return the section with a blank line at its end."""
     lines = section.lines
     if lines[-1].is_blank and lines[-1].text.endswith("\n"):
         return section
@@ -382,6 +381,5 @@ def _with_final_blank(section: Section) -> Section:
 
 
 def _with_line_end(section: Section) -> Section:
-    """Return the section with a line end after its last line, which may lack a line end."""
     *lines, last = section.lines
     return section if last.text.endswith("\n") else section.with_lines((*lines, Line(last.text + section.newline)))

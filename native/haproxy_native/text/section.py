@@ -124,7 +124,7 @@ class Section:
         return self.with_lines((self.header, *self.lines[places]))
 
     def with_usual_indent(self, indent: str) -> "Section":
-        """Return a copy of the section with `indent` for new lines, unless the section has lines: then their indent takes precedence."""
+        """Return a copy of the section in which new lines have the indent `indent`, unless existing lines below the header have another."""
         return self._like(usual_indent=indent)
 
     def _like(self, **changed: Any) -> "Section":
