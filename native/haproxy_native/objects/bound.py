@@ -51,7 +51,7 @@ class Bound(Model):
         return {name: value for name, value in self.model_dump(by_alias=True, exclude_none=True).items() if value != []}
 
     def collection(self, resource: Resource) -> object:
-        """Return the collection of a section's children of one resource."""
+        """Return the collection of the section's children that belong to a resource."""
         assert self._children
         return self._children(resource)
 

@@ -1,6 +1,6 @@
 """Maps and certificates: files in the directories that were passed to `open`, and their contents in the running HAProxy.
 
-Every change is a commit of file and process. If HAProxy cannot apply it at runtime, a reload is scheduled.
+Every change is a commit of file and process. If HAProxy cannot apply the change at runtime, a reload is scheduled.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -57,7 +57,8 @@ class Files:
 class Map:
     """A map. `name` is the name of its file, or the number or path that HAProxy prints.
 
-    With `lasting=False`, a change is made in the process alone and lasts until its next reload; the map may then be outside the directory.
+    With `lasting=False`, a change is made only in the process, and lasts until HAProxy's next reload. The map may then be outside the
+    directory.
     Calls raise RuntimeAbsent, RuntimeRefused, NotFound and Unusable. Changes also raise Forbidden and Conflict; lasting changes also raise
     BadRequest for a map outside the directory, RefusedAtRuntime and WriteFailed.
     """

@@ -221,7 +221,7 @@ class Confirmations(Observer):
         await self._note(made.id, status=PENDING, deadline=time.time() + seconds, baseline=start)
 
     async def _has_entries(self, id_: str) -> bool:
-        """Return whether the history has entries of the confirmation; True if it cannot be read."""
+        """Return whether the history has entries of the confirmation; True if the history cannot be read."""
         try:
             await self._history.catch_up()
             return bool(await self.entries(id_))
@@ -252,7 +252,8 @@ class Confirmations(Observer):
     async def roll_back(self, id_: str, by: Author) -> Confirmation:
         """Roll the changes back at once. Cancelling the caller does not cancel the rollback.
 
-        Raises NoConfirmation, NotPending and Forbidden. Raises one of TEMPORARY if the rollback failed; the server repeats it every second.
+        Raises NoConfirmation, NotPending and Forbidden. Raises one of TEMPORARY if the rollback failed; the server then repeats it every
+        second.
         """
         self.check_pending(id_, by)
         self._ledger.update(id_, queue_write=False, deadline=time.time())
@@ -290,7 +291,7 @@ class Confirmations(Observer):
     # -- guards
 
     async def _judge_guard(self, waiting: Confirmation) -> None:
-        """Update the verdict of a PENDING confirmation if that is due, and roll its changes back if the guard is violated.
+        """Update the verdict of a PENDING confirmation if a new verdict is due. If the guard is violated, roll the changes back.
 
         Waits for HAProxy until the deadline, but at most ANSWER_SECONDS.
         """
@@ -347,7 +348,7 @@ class Confirmations(Observer):
                 await asyncio.sleep(pause)
 
     async def _roll_back(self, id_: str, end: str = ROLLED_BACK) -> Confirmation:
-        """Revert the history entries of a confirmation that has not ended. End it in the state `end`, or as FAILED, and return it.
+        """Revert the history entries of a confirmation that has not ended. End the confirmation as `end` or FAILED, and return it.
 
         Raises one of TEMPORARY if the rollback failed; the confirmation then stays PENDING.
         """

@@ -91,9 +91,9 @@ class ConfirmationLedger:
         return next((confirmation for confirmation in self.all() if not confirmation.is_over), None)
 
     async def add(self, make: Callable[[str], Confirmation]) -> Confirmation:
-        """Add the confirmation that `make` returns for a new id, and wait until it is on disk. Raises Unusable if nothing was added.
+        """Add the confirmation that `make` returns for a new id, and wait until it is on disk.
 
-        Deletes the oldest ended confirmations, so that at most MOST of them stay.
+        If the disk refuses the write, raises Unusable and adds nothing. Deletes the oldest ended confirmations if there are more than MOST.
         """
         if not self.is_read:
             await self.read()
@@ -111,7 +111,10 @@ class ConfirmationLedger:
         return made
 
     async def change(self, id_: str, **members: Any) -> Confirmation:
-        """Change members of a confirmation, and wait until they are on disk. Raises NoConfirmation, and Unusable if nothing was changed."""
+        """Change members of a confirmation, and wait until they are on disk. Raises NoConfirmation.
+
+        If the disk refuses the write, raises Unusable and changes nothing.
+        """
         changed = replace(self.get(id_), **members)
         await self._database.store(partial(_store, changed, ()))
         self._known[id_] = changed

@@ -68,7 +68,7 @@ class ServerStatistics:
 
 
 def rows(stat: str) -> list[ServerStatistics]:
-    """Parse an answer to `show stat` for servers."""
+    """Return the servers in an answer to `show stat`."""
     servers = []
     for row in answers.table(stat):
         address = row.get("addr", "").rpartition(":")[0].strip("[]") or row.get("addr", "")

@@ -21,7 +21,7 @@ GATHER_SECONDS = 0.02
 
 
 class Fanout:
-    """The groups of subscribers, by filter. `encode` encodes events. If there are none for `seconds`, it encodes them as a heartbeat."""
+    """The groups of subscribers, by filter. `encode` encodes events, or a heartbeat from an empty list, after `seconds` without events."""
 
     def __init__(self, stream: EventStream, encode: Encode, seconds: float) -> None:
         self._stream, self._encode, self._seconds = stream, encode, seconds

@@ -160,7 +160,7 @@ class ServerWatch:
             self.poll_soon(*{parsed(member.object)[1] for member in event.result.members})
 
     def poll_soon(self, *backends: str | None) -> None:
-        """Wake up the watch to read these backends. None stands for all."""
+        """Wake up the watch to read these backends. None stands for all backends."""
         self._due_backends.update(backends)
         if backends:
             self._changed.set()
@@ -268,7 +268,7 @@ class ServerWatch:
                 self._publish_change(before, after)
 
     def _publish_change(self, before: Row | None, after: Row | None) -> None:
-        """Publish the change of a server, unless none of its members differs. None stands for a server that does not exist."""
+        """Publish the change of a server if any of its members differs. None stands for a server that does not exist."""
         row = after or before
         assert row
         members, former = as_dict(row), as_dict(before) if before and after else {}

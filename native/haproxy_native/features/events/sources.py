@@ -195,5 +195,5 @@ class EventSources:
 
     @property
     def lines_to_add(self) -> dict[str, str]:
-        """Return the lines, by section, that make HAProxy report the states of all servers to a ring; empty if HAProxy already does."""
+        """Return the lines, by section, that make HAProxy report the states of all servers to a ring; empty if HAProxy already does so."""
         return state_ring.lines_to_add(self._engine.document)

@@ -216,7 +216,7 @@ class EventStream:
         return watched if len(watched) == len(set(types)) else [self._main, *watched]
 
     def is_wanted(self, type_: str) -> bool:
-        """Return whether there is a subscriber to events of this type, or the last one left less than LINGER_SECONDS ago."""
+        """Return whether there is a subscriber to events of this type, or the last such subscriber left less than LINGER_SECONDS ago."""
         if any(type_ in subscription.wanted.types for subscription in self._subscriptions):
             return True
         return time.monotonic() - self._left_at.get(type_, -LINGER_SECONDS) < LINGER_SECONDS

@@ -155,7 +155,7 @@ def _by_address(question: Question, listeners: Sequence[FrontendListener]) -> li
 
 
 def _with_tls(question: Question, listeners: Sequence[FrontendListener]) -> Sequence[FrontendListener]:
-    """Return the listeners with TLS if the client uses TLS, or else the listeners without TLS; all listeners if there are none of these."""
+    """Return the listeners that use TLS if and only if the client does; all listeners if there is no such listener."""
     return [listener for listener in listeners if listener.is_tls == _is_tls(question)] or listeners
 
 

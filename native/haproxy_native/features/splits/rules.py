@@ -30,7 +30,7 @@ Rule = dict[str, str]
 
 
 class LinesMissing(Conflict):
-    """No frontend has the `lines` of a split. The detail is the whole message.
+    """A frontend lacks the `lines` of a split, and the client has to act. The detail is the whole message.
 
     `frontend`: the name that the client has to send, so that the lines are added to that frontend; empty if the client may choose one;
     None if the client has to edit the frontend first.
@@ -173,7 +173,7 @@ def with_rules(editor: Editor, document: Document, frontend: str, rules: Sequenc
 
 
 def without_rules(editor: Editor, document: Document, path: str, frontend: str | None = None) -> Document:
-    """Return the document without the rules that look up the map at `path`: those of `frontend`, or of all frontends if it is None."""
+    """Return the document without the rules that look up the map at `path`. `frontend`: the only frontend to change; None for all."""
     for section in document.sections:
         if section.kind in FRONTENDS and frontend in (None, section.name):
             for index in reversed(_lookup_rules(editor, document, section, path)):
