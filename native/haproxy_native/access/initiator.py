@@ -19,7 +19,7 @@ RightsOf = Callable[[str, str], Rights | None]
 
 @dataclass(frozen=True)
 class Initiator:
-    """The fields of an `Author` that are stored with the work."""
+    """The fields of an `Author` that are stored with background work."""
 
     name: str = ""
     address: str = ""

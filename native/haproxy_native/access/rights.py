@@ -54,7 +54,7 @@ class Rights:
     def may(self, verb: str, object_: str) -> bool:
         """Return whether a verb is permitted on a whole object, or on all objects (ALL).
 
-        A rule for some fields permits reading all fields, since a PUT has to send the others unchanged.
+        A rule for some fields permits reading all fields of the object, since a PUT has to send the other fields unchanged.
         """
         rules = (rule for rule in self.rules if verb in rule.may and (verb == READ or rule.fields is None))
         is_permitted = any(rule.objects == ALL if object_ == ALL else covers(rule.objects, object_) for rule in rules)
@@ -74,7 +74,7 @@ class Rights:
         return may and (self.limit is None or self.limit.may_change_within(object_))
 
     def allow(self, touch: Touch) -> bool:
-        """Return whether a change that consists of this touch is permitted. It may or may not need a reload."""
+        """Return whether a change that consists of only this touch is permitted, whether or not the change needs a reload."""
         may = not self._is_userlist(touch) and _cover(touch, [rule for rule in self.rules if rule.is_about(touch)])
         return may and (self.limit is None or self.limit.allow(touch))
 
@@ -93,7 +93,7 @@ class Rights:
             raise Forbidden(self.refusal(verb, object_))
 
     def refusal(self, verb: str, object_: str) -> str:
-        """Return the message of `Forbidden` for a verb on an object. It ends with a rule that would permit the verb."""
+        """Return the message of `Forbidden` for a verb on an object. The message ends with a rule that would permit the verb."""
         return f"{self._who} may not {verb} {object_}; a rule that allows it: {{objects: '{object_}', may: [{verb}]}}"
 
     def permit(self, touched: Iterable[Touch]) -> bool:

@@ -26,12 +26,12 @@ class Challenge:
 
     @property
     def name(self) -> str:
-        """The full name of the record. A wildcard has the record of its domain."""
+        """The full name of the record. A wildcard domain has the same record as the domain without `*.`."""
         return f"_acme-challenge.{self.domain.removeprefix('*.')}"
 
 
 def parse_challenge(text: str) -> Challenge:
-    """Parse the event `acme deploy`. Raises ValueError if a part is missing, and KeyError or TypeError if a member of its JSON is."""
+    """Parse the event `acme deploy`. Raises ValueError if a part is missing, and KeyError or TypeError if the JSON lacks a member."""
     head, brace, rest = text.partition("\n{")
     first, *lines = head.split("\n")
     words = first.split()

@@ -1,6 +1,7 @@
-"""Write certificates that HAProxy has renewed to disk. HAProxy has them only in memory, and loses them at the next reload.
+"""Store renewed certificates on disk. HAProxy has a renewed certificate only in memory, and loses it at the next reload.
 
-The file is committed like every stored file. HAProxy already has the certificate, so the commit does not send it.
+The file of a renewed certificate is committed like every stored file. HAProxy already has the certificate, so the commit does not send the
+certificate to HAProxy.
 
 The path comes from the configuration, and this server can write files that the editors of the configuration cannot. Therefore a file is
 replaced only if the certificate and its key are in the store's directory. Otherwise the renewed certificate is stored in that directory
@@ -88,7 +89,7 @@ class Keeper:
         self.context, self.store, self._base = context, store, base
 
     async def keep(self, name: str, renewed_at: datetime) -> None:
-        """Store a renewed certificate unless its file already contains the certificate. Logs failures.
+        """Store the renewed certificate `name` unless its file already contains it. Logs failures.
 
         `renewed_at` may be long past, since HAProxy reports a renewal again and again.
         """
@@ -130,14 +131,17 @@ class Keeper:
         return path
 
     async def _draft_own_file(self, name: str, renewed_at: datetime) -> Drafted:
-        """Query the certificate and draft its own file. Runs under the commit's lock, so that HAProxy is not reloaded before the write."""
+        """Query HAProxy for the certificate, and draft the file from which HAProxy has read it.
+
+        The commit calls this under its lock, so that HAProxy is not reloaded before the file is written. Raises NotStored.
+        """
         renewed = await self._query_certificate(name)
         renewed.check_older_than(renewed_at)
         await asyncio.to_thread(renewed.check_replaceable, self.store.directory)
         return await asyncio.to_thread(self._create_drafts, renewed, [certificate_check(renewed.path, [name])])
 
     async def _draft_copy(self, name: str, path: Path, renewed_at: datetime) -> Drafted:
-        """Query the certificate and draft `path`, which is not the file that HAProxy has read it from."""
+        """Query HAProxy for the certificate, and draft a copy of it at `path`. Raises NotStored, for example if a line names `path`."""
         renewed = replace(await self._query_certificate(name), path=path, key=None)
         current = self.context.current
         for reference in self.store.naming_lines(path, current.document, self.context.base(current.document)):
@@ -147,7 +151,7 @@ class Keeper:
         return await asyncio.to_thread(self._create_drafts, renewed)
 
     def _create_drafts(self, renewed: RenewedCertificate, steps: Sequence[Step] | None = None) -> Drafted:
-        """Create the drafts. Raises WriteFailed."""
+        """Create a draft of each file of a renewed certificate. Raises WriteFailed."""
         texts = {renewed.path: renewed.pem}
         if renewed.key:
             own, key = certificate.split_key(renewed.pem)

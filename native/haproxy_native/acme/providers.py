@@ -35,7 +35,7 @@ class ProviderFailed(Exception):
 class Exec:
     """Runs one of `programs`, without arguments or a shell. The program receives the action and the record in environment variables.
 
-    The variable `command` in `acme-vars` selects the program. It is optional if there is only one.
+    The variable `command` in `acme-vars` selects the program. The variable is optional if there is only one program.
     """
 
     def __init__(self, variables: Mapping[str, str], programs: Sequence[str]) -> None:
@@ -76,7 +76,7 @@ class Exec:
 
 
 class Rfc2136:
-    """Sends updates to `server` by TCP. If there is a `key` (base64), signs them with it, `key_name` and `key_alg`."""
+    """Sends dynamic updates to `server` by TCP, signed by `key` (base64), `key_name` and `key_alg` if `variables` has a `key`."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         if not variables.get("server"):

@@ -1,4 +1,4 @@
-"""Solve dns-01 challenges: set the record, wait until the zone's name servers return it, confirm to HAProxy, and delete the record."""
+"""Solve dns-01 challenges: set the record, wait until a name server of the zone returns it, notify HAProxy, and delete the record."""
 
 import asyncio
 import logging
@@ -35,7 +35,10 @@ class ChallengeTimes:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> "ChallengeTimes":
-        """Return the times that two environment variables set. A value that is not a number is ignored. A negative timeout means None."""
+        """Return the times: two environment variables set `delay` and `timeout`. Values that are no numbers are ignored.
+
+        A negative timeout stands for None.
+        """
         delay = _number(environ.get("DPAPI_ACME_PROPAGDELAY_SEC"), 0.0)
         timeout = _number(environ.get("DPAPI_ACME_PROPAGTIMEOUT_SEC"), 3600.0)
         return cls(delay=max(delay, 0.0), timeout=None if timeout < 0 else timeout)
@@ -50,9 +53,10 @@ class Solver:
         self.failures: dict[str, str] = {}
 
     async def solve(self, challenge: Challenge) -> None:
-        """Set the record of a challenge, wait for it, confirm it to HAProxy, and delete it after `times.deletion_delay` seconds.
+        """Solve a challenge: set its record, wait for the record, confirm the challenge to HAProxy, and later delete the record.
 
-        Logs a failure, and stores its reason in `failures`. Returns when the record is deleted.
+        Logs a failure, and stores its reason in `failures`. Waits until the record is deleted: `times.deletion_delay` seconds after a
+        success, and `times.deletion_delay_after_failure` seconds after a failure.
         """
         name = challenge.name
         try:
@@ -82,7 +86,10 @@ class Solver:
         log.error("challenge for %s of %s: %s", challenge.domain, challenge.certificate, error)
 
     async def _wait_for_record(self, zone: str, challenge: Challenge) -> None:
-        """Wait until a name server of the zone returns the record. Raises Unresolved when the time in `times` is over."""
+        """Wait until a name server of the zone returns the record. Raises Unresolved after `times.timeout`, or after repeated failures.
+
+        If `times.timeout` is None, only wait for `times.delay` seconds.
+        """
         await asyncio.sleep(self.times.delay)
         if self.times.timeout is None:
             return

@@ -17,7 +17,7 @@ def last_labels(name: str) -> str:
 
 
 class Zones:
-    """Queries `resolver`, by default the system's resolvers. `port` is the port of the zones' own name servers."""
+    """Queries the DNS through `resolver`, by default the system's resolvers. `port`: the port of the zones' own name servers."""
 
     def __init__(self, resolver: Any = None, port: int = 53) -> None:
         self._resolver, self.port = resolver, port

@@ -4,8 +4,8 @@
 took too long. (HAProxy Management Guide, section 3, option -c)
 
 Checks have no side effects, with one difficulty: HAProxy creates the missing account key of an `acme` section even during a check, and
-rejects the text if it cannot. In the sandbox it cannot. So the check is repeated with a copy of the text whose keys are in the scratch
-directory.
+rejects the text if it cannot create the key. The sandbox prevents this. So the check is repeated with a copy of the text in which the
+paths of the keys are in the scratch directory.
 """
 
 import os
@@ -42,12 +42,12 @@ _KIND, _MEMBER = "acme", "account_key"
 
 
 def uncreated_keys(stderr: str) -> frozenset[str]:
-    """Return the account keys that HAProxy could not create."""
+    """Return the paths of the account keys that HAProxy could not create."""
     return frozenset(_UNCREATED.findall(stderr))
 
 
 def with_keys_in(scratch: Path, document: Document, keys: Collection[str]) -> Document:
-    """Return the document with the paths of these account keys replaced by paths in `scratch`.
+    """Return the document with the paths `keys` of account keys replaced by paths in `scratch`.
 
     If a section names no key, HAProxy uses a default path. Such a section gets a line with the new path.
     """
@@ -88,7 +88,7 @@ class CheckSettings:
     seconds: float = 60.0
 
     def absolute(self) -> "CheckSettings":
-        """Return the settings with absolute paths, so that they hold in every working directory."""
+        """Return the settings with absolute paths, which are valid in every working directory."""
         binary = os.path.abspath(self.binary) if "/" in self.binary else self.binary
         return replace(self, binary=binary, before=_absolute(self.before), after=_absolute(self.after))
 
@@ -131,7 +131,7 @@ async def check(
     home: Path | None = None,
     shown: Callable[[str], str] = str,
 ) -> list[Message]:
-    """Check files together, in the order in which HAProxy loads them, and return its warnings if it accepts them.
+    """Check files together, in the order in which HAProxy loads them. If HAProxy accepts the files, return its messages, such as warnings.
 
     Relative paths in the files begin in `home`, by default the working directory of this process. The operator's command always runs in the
     working directory of this process. `shown` replaces paths in HAProxy's output. Raises Refused, CheckImpossible and BadRequest.
@@ -201,7 +201,7 @@ async def _check_with_keys(
 ) -> tuple[Ended, Sequence[Checked]]:
     """Run the check. If HAProxy could not create account keys, repeat the check with copies of the files.
 
-    Returns the outcome of the last check, and the files or copies that it read.
+    Return (outcome of the last check, files or copies that the last check read).
     """
     within = None if settings.command else Confinement(scratch, settings.seconds)
     ended = await _run(files, settings, environment, within, home)
@@ -222,9 +222,9 @@ def _environment(files: Sequence[Checked], settings: CheckSettings) -> dict[str,
 
 
 def _copy_with_keys(checked: Checked, scratch: Path, missing: frozenset[str], copies: ExitStack) -> Checked:
-    """Copy a file that names missing account keys, with their paths in `scratch`, to its own directory. Return other files as they are.
+    """If a file names missing account keys, return a copy of the file in which these keys are in `scratch`; otherwise the file itself.
 
-    The exit of `copies` removes the copy.
+    The copy is in the directory of the file. The exit of `copies` removes the copy.
     """
     data = checked.path.read_bytes()
     document = Document.parse(data)

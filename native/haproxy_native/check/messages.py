@@ -191,12 +191,12 @@ _MOST_NAMES = 5000
 
 
 def add_places(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> list[Message]:
-    """Add the file and the line to each alert that has none, if exactly one line of the configuration matches its text."""
+    """Return the alerts. An alert without a line gets a file and a line if its text matches exactly one line of the configuration."""
     return [alert if alert.line else _add_place(alert, origins) for alert in alerts]
 
 
 def summarize(alerts: Sequence[Message], origins: Mapping[str, Origin], version: str = "") -> str:
-    """Return `line 9 of haproxy.cfg, in 'frontend web': ...; did you mean "deny"?`, at most LONGEST_SUMMARY characters.
+    """Return a line such as `line 9 of haproxy.cfg, in 'frontend web': ...; did you mean "deny"?`, at most LONGEST_SUMMARY characters.
 
     Returns an empty text without alerts. `version`: HAProxy's version, such as 3.0.11, to recognize keywords of later versions.
     """
@@ -226,7 +226,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _later_keyword(alert: Message, version: str) -> str:
-    """Return a hint if HAProxy rejects a keyword of a later version than `version`; empty if not."""
+    """Return a hint if HAProxy rejects a keyword of a later version than `version`; otherwise an empty text."""
     quoted = _QUOTED.finditer(alert.text) if version else ()
     words = (found[1].split("(")[0] for found in quoted if _NOT_KNOWN.search(alert.text[: found.start()]))
     later = [(word, since) for word in words if (since := bundle()["x-later-words"].get(word)) and _numbers(since) > _numbers(version)]
@@ -234,12 +234,12 @@ def _later_keyword(alert: Message, version: str) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return (major, minor)."""
+    """Return (major, minor) of a version such as 3.0.11."""
     return tuple(map(int, version.split(".")[:2]))
 
 
 def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
-    """Return the word that HAProxy rejects, and the words that it lists as accepted; None if the message has no such list."""
+    """Return (word that HAProxy rejects, words that HAProxy lists as accepted); None if the message has no such list."""
     accepts = _ACCEPTS.search(alert.text)
     said = _BEFORE.match(alert.text[: accepts.start()][::-1]) if accepts else None
     if accepts is None or said is None or not alert.source:
@@ -254,7 +254,7 @@ def _unknown_word(alert: Message) -> tuple[str, Collection[str]] | None:
 
 
 def _unknown_name(alert: Message, origins: Mapping[str, Origin]) -> tuple[str, Collection[str]] | None:
-    """Return the unknown name, and the names of the same kind in the files; None if the message is about no unknown name."""
+    """Return (unknown name, names of the same kind in the files); None if the message is about no unknown name."""
     unknown = _UNKNOWN.search(alert.text)
     if unknown is None:
         return None
@@ -311,10 +311,10 @@ def _add_place(alert: Message, origins: Mapping[str, Origin]) -> Message:
 
 
 def _is_about(pairs: Iterable[tuple[str, str]], quoted: Collection[str], words: Sequence[str]) -> bool:
-    """Return whether a message names a line.
+    """Return whether a message is about the line that consists of `words`.
 
-    It does if it names two adjacent words of the line (`pairs`), quotes the first words of the line, or quotes its first word and a later
-    word.
+    This is the case if the message names two adjacent words of the line (`pairs`), quotes the first words of the line, or quotes the first
+    word and a later word of the line.
     """
     for word, next_word in pairwise(words):
         for said, value in pairs:

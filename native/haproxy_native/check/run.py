@@ -1,11 +1,11 @@
-"""Run `haproxy -c`, or the operator's command, confined, with limits and a selected environment.
+"""Run `haproxy -c` confined and with limits, or the operator's command, in an environment with selected variables.
 
 The text may come from any user of the API, and during a check HAProxy executes Lua code and writes keys. So HAProxy may write only to a
 scratch directory and connect only to name servers (haproxy_native.sandbox), and its time and memory are limited. The operator's command is
-not confined.
+not confined, and only its time is limited.
 
 A check and a shadow get the environment variables that HAProxy and its libraries read, and those that the current configuration names, but
-none of this server's own. A configuration that is not committed yet cannot read a variable by naming it.
+none of this server's own variables. A configuration that is not committed yet cannot read a variable by naming it.
 
 The number of concurrent checks is the number of processors, but at least two.
 """
@@ -62,7 +62,7 @@ def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _names_in_references(text: bytes, names: set[bytes]) -> set[bytes]:
-    """Return those of `names` that occur in a line that refers to variables."""
+    """Return the elements of `names` that occur in lines of `text` which refer to variables."""
     named: set[bytes] = set()
     for sign in _SIGNS:
         at = text.find(sign)
@@ -92,7 +92,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Confinement:
-    """Starts confined commands with these limits."""
+    """Starts commands in the sandbox, with the limits in the fields."""
 
     # The only directory that it may write; None if it may write nowhere.
     scratch: Path | None
@@ -137,7 +137,9 @@ def memory() -> int:
 async def run(
     words: Sequence[str], environment: Mapping[str, str], seconds: float, *, within: Confinement | None, home: Path | None = None
 ) -> Ended:
-    """Run a command, confined by `within`, and return its outcome. Cancelling the caller kills it.
+    """Run a command and return its outcome. Cancelling the caller kills the command.
+
+    `within`: the confinement of the command; None to run the command without one.
 
     Raises TimeoutError after `seconds`, and OSError if the command cannot be started.
     """

@@ -38,7 +38,7 @@ class WholeSet:
 
 
 async def check_whole_set(whole_set: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
-    """Check a set and return HAProxy's warnings if it accepts the set. Raises Refused, CheckImpossible and Unusable.
+    """Check a set. If HAProxy accepts the set, return its messages, such as warnings. Raises Refused, CheckImpossible and Unusable.
 
     HAProxy checks the set even if there is a `validate_cmd`, because the command cannot find the files in the temporary tree.
     """
@@ -127,7 +127,7 @@ def _rewritten(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | P
 
 
 def _place(tree: Path, path: str) -> Path:
-    """Return the path in the tree of a file with this path in the configuration. `..` in the path cannot lead out of the tree."""
+    """Return the path in `tree` that stands for `path` in the configuration. `..` in `path` cannot lead out of the tree."""
     return tree / "root" / os.path.normpath(path).lstrip("/") if os.path.isabs(path) else tree / "home" / os.path.normpath("/" + path)[1:]
 
 

@@ -25,7 +25,7 @@ Instance = Mapping[str, Any]
 
 
 class Aws:
-    """The source of one definition. A poll queries the allowed instances, the denied ones, and the state of Auto Scaling groups."""
+    """The source for the definition of an EC2 region. Polls the allowed instances, the denied instances, and Auto Scaling groups."""
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
@@ -110,9 +110,9 @@ def _filters(items: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any]]:
 
 
 def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[ServiceEndpoint, ...]]:
-    """Return the endpoints of the instances, by service (`<name>-<port>`). Skips instances without the tags or the address.
+    """Return the endpoints of the instances, by service (`<name>-<port>`). Skips instances that lack a required tag or the address.
 
-    With `public` as `address`, endpoints have the public addresses of the instances; otherwise, the private ones.
+    `address`: `public` for the public addresses of the instances; any other value for their private addresses.
     """
     by_service: dict[str, dict[ServiceEndpoint, None]] = {}
     for instance in instances:

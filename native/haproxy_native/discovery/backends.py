@@ -3,8 +3,9 @@
 A backend is created when its service first appears, and is never deleted: when the service is gone, its servers become free slots.
 
 A slot is a server line. It serves an endpoint, or it is free: in maintenance, with a placeholder address. A slot continues to serve its
-endpoint while the source reports it. New endpoints first replace endpoints that are gone, and then occupy free slots. This changes few
-lines, and HAProxy can apply those changes at runtime. The number of slots grows and shrinks in steps, and only free slots are removed.
+endpoint while the source reports that endpoint. New endpoints first replace endpoints that are gone, and then occupy free slots. This
+changes few lines, and HAProxy can apply those changes at runtime. The number of slots grows and shrinks in steps, and only free slots are
+removed.
 """
 
 import re
@@ -47,7 +48,7 @@ class Growth:
         return cls(definition["server_slots_base"], definition["server_slots_growth_increment"] if linear else None)
 
     def slots(self, endpoints: int, slots: int) -> int:
-        """Return how many slots a backend that has `slots` slots needs for a number of endpoints."""
+        """Return how many slots a backend should have for `endpoints` endpoints. `slots`: how many slots the backend has now."""
         size = max(slots, self.base)
         if endpoints < self.base:
             return self.base
@@ -62,7 +63,7 @@ class Growth:
 
 
 def assign_endpoints(servers: Iterable[Server], endpoints: Iterable[ServiceEndpoint], growth: Growth) -> list[Server]:
-    """Return the servers of a backend that serves exactly these endpoints. Servers that do not change are the same objects."""
+    """Assign `endpoints` to the servers of a backend, and return the new servers. Servers that do not change are the same objects."""
     slots, unserved = list(servers), dict.fromkeys(endpoints)
     size = growth.slots(len(unserved), len(slots))
     surplus = max(len(slots) - size, 0)
@@ -125,7 +126,7 @@ class DesiredBackend:
     defaults: str | None = None
 
     def is_same(self, other: "DesiredBackend") -> bool:
-        """Return whether both describe the same state. The order of endpoints does not matter."""
+        """Return whether this and `other` describe the same state. The order of endpoints does not matter."""
         return set(self.endpoints or ()) == set(other.endpoints or ()) and replace(self, endpoints=other.endpoints) == other
 
     def apply(self, editor: Editor, document: Document) -> Document:

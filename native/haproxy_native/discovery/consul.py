@@ -1,8 +1,8 @@
-"""Find the services of a Consul agent, and the instances of each that pass the health check policy of the definition.
+"""Find the services of a Consul agent, and the instances of each service that pass the health check policy of the definition.
 
-A status other than 200, or an answer from a cluster without a leader, fails the query, and the servers that it concerns do not change. An
-agent that has just started may answer with old data. Therefore queries use the `consistent` mode, which an up-to-date leader answers,
-until a poll has succeeded.
+A query fails if the answer has a status other than 200, or comes from a cluster without a leader. A failed query changes no servers. An
+agent that has just started may answer with old data. Therefore, until a poll has succeeded, queries use the `consistent` mode, in which
+an up-to-date leader answers.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ OWN = "consul"
 
 
 class Consul:
-    """The source of one definition. A poll queries the catalogue, and then each service that the definition admits."""
+    """The source for the definition of a Consul agent. A poll queries the catalogue, and then each service that the definition admits."""
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
@@ -151,9 +151,9 @@ class Consul:
             raise SourceFailed(f"{path}: {error}") from error
 
     async def _query_index(self, path: str, known: str) -> str:
-        """Return the index of a path; empty if the answer has none. If an index is `known`, the agent answers when it changes.
+        """Return the index that the agent reports for a path; empty if the answer has no index.
 
-        The agent answers after OPEN seconds at the latest.
+        If `known` is not empty, wait until the index differs from `known`, for at most about OPEN seconds. Raises SourceFailed.
         """
         blocking = {"index": known, "wait": f"{OPEN:g}s"} if known else {}
         answer = await self._query(path, {"filter": NONE, **blocking}, self._timeout + 2 * OPEN)
@@ -196,9 +196,9 @@ class Consul:
 
 
 def endpoints(entries: Sequence[Mapping[str, Any]], policy: str, least: int) -> tuple[ServiceEndpoint, ...]:
-    """Return the endpoints in an answer of /v1/health/service that the policy accepts.
+    """Return the endpoints of the instances that the health check policy `policy` accepts.
 
-    `least`: how many checks must pass under the policy `min`.
+    `entries`: the instances in an answer of /v1/health/service. `least`: how many checks must pass under the policy `min`.
     """
     accepted: dict[ServiceEndpoint, None] = {}
     for entry in entries:

@@ -35,7 +35,7 @@ _MODELS = {"consuls": "consul", "aws_regions": "aws_region"}
 
 
 def check_definition(definition: Mapping[str, Any], member: str) -> None:
-    """Raise BadValue if a definition lacks a required member or has one of the wrong type. `member` is `consuls` or `aws_regions`."""
+    """Raise BadValue if a definition lacks a required member, or if a member has a wrong type. `member`: `consuls` or `aws_regions`."""
     if missing := [name for name in REQUIRED[member] if name not in definition]:
         raise BadValue(f"a definition has no {missing[0]}")
     try:
@@ -47,7 +47,10 @@ def check_definition(definition: Mapping[str, Any], member: str) -> None:
 
 
 def complete_definition(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:
-    """Return a definition with its id, with defaults and minimums applied, sorted, and without empty members. Raises BadRequest."""
+    """Return the definition in `body` with the id `identity`, defaults for missing members, and minimums applied. Raises BadRequest.
+
+    The members are sorted by name, and empty members are removed.
+    """
     definition = {name: value for name, value in body.items() if value not in (None, "", []) and name != STATUS} | {"id": identity}
     definition.setdefault("server_slots_growth_type", "exponential")
     definition["server_slots_base"] = max(definition.get("server_slots_base", 0), FEWEST_SLOTS)
@@ -72,7 +75,7 @@ class DefinitionStore:
         return self.directory.path / DIRECTORY / self.file
 
     def read(self) -> list[Definition]:
-        """Return the definitions. A missing or empty file has none. Raises Unusable, and Unreadable for a malformed file."""
+        """Return the definitions; none if the file is missing or empty. Raises Unusable, and Unreadable for a malformed file."""
         self.directory.readable()
         path = self.path
         try:

@@ -63,7 +63,7 @@ class Definitions:
         self._pollers: dict[str, Poller] = {}
 
     def start(self) -> None:
-        """Read the file and start the pollers. If that fails, log the error; the next call that needs the file tries again."""
+        """Read the file and start the pollers. If that fails, log the error; the next call that needs the definitions tries again."""
         try:
             self._load()
         except NativeError as error:
@@ -96,11 +96,11 @@ class Definitions:
 
     @property
     def place(self) -> Path:
-        """The file of the definitions."""
+        """The path of the file with the definitions."""
         return self._store.path
 
     def adopt(self, body: Mapping[str, Any]) -> None:
-        """Add a definition of another installation under its own id. Raises BadRequest and BadValue."""
+        """Add a definition from another installation under the id that it has there. Raises BadRequest and BadValue."""
         check_definition(body, self._store.member)
         known = self._load()
         definition = complete_definition(body, str(body.get("id") or uuid.uuid4()), consul=self.kind == "consul")
@@ -209,7 +209,7 @@ class Discovery:
         return backends
 
     def list_uses(self, object_: str) -> list[str]:
-        """Return a list with the description of the definition that updates a backend. Empty for any other object."""
+        """Return the description of the definition that updates a backend, as a list of one element. Empty for any other object."""
         kind, *names = parsed(object_)
         return [self.backends[name] for name in names[:1] if kind == "backend" and len(names) == 1 and name in self.backends]
 

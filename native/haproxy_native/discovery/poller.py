@@ -1,4 +1,4 @@
-"""Poll one source, commit the services that it reports, and record the outcome.
+"""Poll one source, commit the services that the source reports, and record the outcome.
 
 A poller polls once an interval, and earlier if the source reports a change. While polls fail, the interval doubles up to a minute. A
 failure does not end the poller; only `stop` does.
@@ -26,7 +26,7 @@ SHARE = 0.1
 
 
 def until_retry(interval: float, failures: int) -> float:
-    """Return the seconds until a retry. The interval doubles with each failure after the first, up to LONGEST, but never gets shorter."""
+    """Return the seconds until a retry: `interval`, doubled for each failure after the first, up to LONGEST, but at least `interval`."""
     doubled = interval * 2.0 ** min(max(failures - 1, 0), 16)
     return max(interval, min(doubled, LONGEST))
 

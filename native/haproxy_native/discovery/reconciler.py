@@ -1,8 +1,8 @@
 """Commit the services of all sources to the configuration, one source after the other.
 
 Each poll compares the services with the current configuration, so it also corrects an edit by hand. The backends of a poll are one commit.
-If HAProxy or the permissions refuse it, each backend is committed alone, so that one backend does not block the others. While the source
-reports the same endpoints for a refused backend, it is retried less and less often (`Refusals`).
+If HAProxy or the permissions refuse that commit, each backend is committed alone, so that one backend does not block the others. While the
+source reports the same endpoints for a refused backend, the backend is retried less and less often (`Refusals`).
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class Refusals:
         self._known: dict[str, RefusedBackend] = {}
 
     def reason_to_wait(self, backend: DesiredBackend) -> str:
-        """Return why a backend was refused; empty if it may be committed now."""
+        """Return why a backend was refused; empty if the backend may be committed now."""
         known = self._known.get(backend.name)
         return known.text if known and known.backend.is_same(backend) and self._clock() < known.until else ""
 
@@ -93,7 +93,7 @@ class Reconciler:
     async def apply(
         self, definition: Definition, source: Source, services: ServiceCatalog, creator: Author
     ) -> tuple[list[str], str | None]:
-        """Commit the services with the creator's rights. Return errors, and the id of the reload if one is needed.
+        """Commit the services with the creator's rights. Return (errors, id of the reload if the commit needs one).
 
         Raises NativeError if no commit is possible.
         """
@@ -134,7 +134,7 @@ class Reconciler:
         return errors, reload_id
 
     async def _prepare(self, desired: Sequence[DesiredBackend]) -> tuple[dict[str, str], Reconciled]:
-        """Apply the backends to the document one by one. Return errors by backend, and the operation for the backends that change it.
+        """Apply the backends to the document one by one. Return (errors by backend, operation that applies the backends that change).
 
         Other tasks run between backends, since a large catalogue takes seconds.
         """
@@ -158,7 +158,7 @@ class Reconciler:
         return errors, Reconciled(changing, self.editor, before, after)
 
     async def _amend(self, change: Reconciled, author: Author) -> str | None:
-        """Commit, and return the id of the reload if one is needed. Raises Refused and Forbidden."""
+        """Commit `change`, and return the id of the reload if the commit needs one. Raises Refused and Forbidden."""
         outcome = await self.engine.amend([change], author=author)
         for backend in change.desired:
             self._refusals.forget(backend)

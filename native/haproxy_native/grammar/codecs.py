@@ -1,4 +1,4 @@
-"""Define nodes for words that the notation of synopses cannot describe. Each class states its reason, and a test counts the classes."""
+"""Define nodes for words that no synopsis can describe. Each class states the reason for this, and a test counts the classes."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", 
 
 
 class AddressPort:
-    """`address[:port]` in one word. Reason: IPv6 addresses, socket families, variables and offsets may contain colons themselves."""
+    """The node for `address[:port]` in one word. Reason: IPv6 addresses, socket families and variables contain colons without a port."""
 
     examples: tuple[str, ...] = ("192.0.2.1:80", "[2001:db8::1]:443", "/run/app.sock", "web.example.com")
 
@@ -81,9 +81,10 @@ def _to_word(address: object) -> str:
 
 
 class BindAddress(AddressPort):
-    """`[address][:port[-end]]` in one word. Reason: the same as for AddressPort, and a range of ports.
+    """The node for `[address][:port[-end]]` in one word. Reason: the same as for AddressPort.
 
-    In a list of addresses with commas, only the port of the last address is a member; the others are part of the address.
+    In a list of addresses with commas, only the port of the last address is a member. The other ports are part of the member for the
+    address.
     """
 
     examples: tuple[str, ...] = ("192.0.2.1:80", ":443", "*:8000-8010", "/run/app.sock")
@@ -115,7 +116,10 @@ class BindAddress(AddressPort):
 
 
 class Payload:
-    """`<format> <content>`, one word each. Reason: default-errorfiles has no content, and a content of several words must be quoted."""
+    """The node for `<format> <content>`, one word each.
+
+    Reason: default-errorfiles has no content, and the API refuses a content of several words that is not quoted.
+    """
 
     examples: tuple[str, ...] = ("default-errorfiles", "file /dev/null")
 
@@ -149,10 +153,9 @@ class Payload:
 
 
 class ClientSource:
-    """`usesrc <address>[:<port>] | client | clientip | hdr_ip(<hdr>[,<occ>])`.
+    """The node for `usesrc <address>[:<port>] | client | clientip | hdr_ip(<hdr>[,<occ>])`.
 
-    Reason: the form of the word determines the kind, instead of a word for the kind. The kind `address` requires an address, and an address
-    without a kind implies it.
+    Reason: no word of the line names the kind `address`. If a client sends an address without a kind, the kind is `address`.
     """
 
     examples: tuple[str, ...] = ("usesrc clientip", "usesrc hdr_ip(x-forwarded-for,-1)", "usesrc 192.0.2.1:80")
@@ -198,7 +201,10 @@ _SEPARATING_COMMA = re.compile(r"(?<!\\),")
 
 
 class Assignments:
-    """`"name=value,name=value"` in one quoted word, `\\,` for a comma in a value. Reason: clients choose the names."""
+    """The node for `"name=value,name=value"` in one quoted word, with `\\,` for a comma in a value.
+
+    Reason: clients choose the names.
+    """
 
     examples: tuple[str, ...] = ('"account=team,key=sample"',)
 

@@ -1,4 +1,4 @@
-"""Split conditions of rules into alternatives, separated by `||`, and terms (HAProxy Configuration Manual, section 7.2)."""
+"""Split the condition of a rule into alternatives, which `||` separates, and their terms (HAProxy Configuration Manual, section 7.2)."""
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ def suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
 def terms(words: Sequence[str]) -> Iterator[list[str]]:
     """Yield the terms of a condition, each as a list of words. A separator such as `||` is a term as well.
 
-    A term is a named ACL, or an anonymous ACL in braces, with the `!` before it.
+    A term is a named ACL or an anonymous ACL in braces. If a `!` precedes the ACL, the term includes the `!`.
     """
     term: list[str] = []
     is_open = False

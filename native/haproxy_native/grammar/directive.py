@@ -21,7 +21,7 @@ ANY = Join(" || ")
 
 
 def _condition(members: Collection[str]) -> tuple[str, str] | None:
-    """Return the names of the members of a condition, such as (cond, cond_test); None if one of them is missing."""
+    """Return the names of the two members of a condition, such as (cond, cond_test); None if `members` lacks one of them."""
     test = next((name for name in members if name.endswith("cond_test")), "")
     cond = test.removesuffix("_test")
     return (cond, test) if test and cond in members else None
@@ -83,7 +83,7 @@ class Directive:
         return values
 
     def _lines_in_effect(self, lines: Found) -> Found:
-        """Return a list that contains only the line in effect, which is the last one; an empty list if a later line cancels that line."""
+        """Return a list with the line that is in effect: the last line that sets a value. Empty if a later line cancels that line."""
         in_effect: Found = ()
         for place, line in lines:
             if not self.cancels(line):
@@ -112,7 +112,7 @@ class Directive:
     # -- writing
 
     def values_to_write(self, holder: Mapping[str, Any]) -> Any:
-        """Return the part of the object that lines must express; empty if no line is needed. Raises BadValue."""
+        """Return the values of `holder` that lines must express: with `rows`, a list of elements, or else flat values. Raises BadValue."""
         if self.rows:
             rows = holder.get(self.rows) or []
             return [{self.rows: row} if self.scalar else row for row in rows]
@@ -125,25 +125,28 @@ class Directive:
         return own
 
     def without_stale_aliases(self, holder: Any, lines: Found) -> Any:
-        """Return the object without stale aliases. If a member is sent under several names, only the names with a changed value remain."""
+        """Return `holder` without stale aliases: if a member has several names, remove the names with the value that `lines` express.
+
+        If all names have that value, none is removed.
+        """
         if holder is NOTHING or not lines or self.rows or not self.shape.aliases:
             return holder
         return self.shape.without_stale_aliases(holder, self.read(lines))
 
     def needs_line(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether a line is needed to express the object. An empty object needs a line only if it is a list of options."""
+        """Return whether a line is needed to express the object `holder`. An empty object needs a line only if it is a list of options."""
         return bool(self.values_to_write(holder)) or (self.options and holder is not NOTHING)
 
     def may_be_unknown(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether the members may be missing because the object is from an older client, which does not know them."""
+        """Return whether `holder` may lack the members of this directive because an older client has sent it, which does not know them."""
         return self.addition and not self.is_about(holder)
 
     def is_about(self, holder: Mapping[str, Any]) -> bool:
-        """Return whether the object has a member of this directive."""
+        """Return whether `holder` has at least one member of this directive."""
         return any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
 
     def change(self, lines: Found, holder: Mapping[str, Any], section: Section) -> LineEdits:
-        """Return the edits after which the lines of this directive express the values of the object. Raises BadValue."""
+        """Return the edits after which the lines of this directive express the values of `holder`. Raises BadValue."""
         if self.rows:
             return change_rows(self.shape, lines, self.values_to_write(holder), section)
         if not self.needs_line(holder):
@@ -179,7 +182,7 @@ class Directive:
         return LineEdits({place: edited}, [])
 
     def _values_to_join(self, lines: Found) -> list[Values]:
-        """Return the values of each line if each has a condition with `if`, so that `||` can join the conditions; otherwise []."""
+        """Return the values of each line if all lines have a condition with `if`, so that `||` can join the conditions; otherwise []."""
         values = [self.shape.read(line) or {} for _, line in lines]
         return values if all((names := _condition(each)) and each[names[0]] == "if" for each in values) else []
 

@@ -43,7 +43,7 @@ def read_metadata(comment: str | None) -> dict[str, Any] | None:
 
 
 def is_metadata(comment: str | None) -> bool:
-    """Return whether the API has written a comment, as metadata. False for the comment of a person."""
+    """Return whether a comment is metadata that the API has written. False for the comment of a person."""
     return comment is not None and _json_object(comment) is not None
 
 
@@ -112,7 +112,7 @@ class Alias:
     write_only: bool = False
 
     def meant(self, value: Any) -> Any:
-        """Convert a value of the alias to a value of the target. Return None if the alias has no such value."""
+        """Return the value of the target that a value of the alias stands for; None if the alias has no such value."""
         return str(value) if self.values is None else self.values.get(value)
 
 
@@ -186,16 +186,17 @@ class LineShape:
         self._index: dict[str, list[Alternative]] = {}
         self._depth = min((len(alternative.literals) for alternative in alternatives), default=0)
         for choice in alternatives:
-            self._index.setdefault(self._distinguishing_word(choice), []).append(choice)
+            self._index.setdefault(self._index_key(choice), []).append(choice)
         self._prefixes = frozenset(alternative.literals for alternative in alternatives)
         self._parse_cached = lru_cache(RECENT)(self._parse)
 
     # -- which alternative
 
-    def _distinguishing_word(self, alternative: Alternative) -> str:
-        """Return the first literal of an alternative that the alternatives do not all share; empty if it is a placeholder.
+    def _index_key(self, alternative: Alternative) -> str:
+        """Return the key of an alternative in `_index`: the literal at the index `_depth`; empty if the alternative has no literal there.
 
-        If placeholders follow the literal in the same word, the literal ends with its `(`.
+        Every alternative begins with at least `_depth` literals. If the literal is only the beginning of a word, as in
+        `set-map(<map_file>)`, the key ends with `(`.
         """
         nodes = alternative.chain.nodes
         if len(alternative.literals) > self._depth:
@@ -248,7 +249,7 @@ class LineShape:
         return {**values, **{name: join.joined(values[name]) for name, join in self.joins.items() if name in values}}
 
     def added(self, values: Mapping[str, Any], more: Mapping[str, Any]) -> Values:
-        """Add the values `more` of a later line to the values of a line, and return them together."""
+        """Return the values of a line together with the values `more` of a later line."""
         both = {name: join.joined([values[name], more[name]]) for name, join in self.joins.items() if name in values and name in more}
         return {**values, **more, **both}
 
@@ -258,7 +259,10 @@ class LineShape:
         return None if reading is None else self.to_object(dict(reading.values), line)
 
     def to_object(self, values: Values, line: Line | None) -> dict[str, Any]:
-        """Convert flat values to the object: nested, in the order of the schema, with aliases and the metadata of the line."""
+        """Convert flat values to the object: nested, in the order of the schema, with aliases and the metadata of the line.
+
+        Changes `values`.
+        """
         for alias in self.aliases:
             pairs = {} if alias.write_only else alias.values or {}
             matching = [own for own, target in pairs.items() if alias.target in values and values[alias.target] == target]
@@ -274,7 +278,7 @@ class LineShape:
     # -- writing
 
     def flatten_body(self, values: Mapping[str, Any]) -> Values:
-        """Convert the values that a client has sent to flat values, in the form in which lines are read.
+        """Convert the values that a client has sent to flat values, as if they had been read from a line.
 
         Empty values are dropped, and aliases are replaced by their targets. Raises BadValue if values contradict each other.
         """
@@ -297,9 +301,10 @@ class LineShape:
         return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
     def without_stale_aliases(self, values: Mapping[str, Any], former: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values without stale aliases: if a member has several names, only the names with a changed value remain.
+        """Return the values without stale aliases: if a member has several names, remove the names whose value is the same as in `former`.
 
-        A client that changes a member under one name sends the former value under the others. `former`: the values before the change.
+        If all names have the same value as in `former`, none is removed. A client that changes a member under one name sends the former
+        value under the other names. `former`: the values before the change.
         """
         stale: set[str] = set()
         for target in {alias.target for alias in self.aliases}:
@@ -353,7 +358,7 @@ class LineShape:
                 raise BadValue(f"{given[0]} set without {lacking}", place=Place(member=lacking))
 
     def _no_alternative(self, values: Values) -> BadValue:
-        """Return the error for values that select no alternative. Its message lists the values that do."""
+        """Return the error for values that select no alternative. The message of the error lists the values that select one."""
         names = self.chosen_by or tuple(self.alternatives[0].fixed)
         given = " ".join(f"{name} '{values[name]}'" if name in values else f"no {name}" for name in names)
         akin = (
@@ -370,7 +375,7 @@ class LineShape:
         return [word for _, words, _ in self.written(self.choose(flat), flat) for word in words]
 
     def written(self, alternative: Alternative, flat: Values, reading: LineReading | None = None) -> list[Written]:
-        """Return the words of each part of a line with the values `flat`. `reading`: that of the existing line, if there is one.
+        """Return the words of each part of a line with the values `flat`. `reading`: the existing line; None for a new line.
 
         Raises BadValue. Raises Incomplete if a condition has only one of its two members. HAProxy accepts `deny if`, so such a condition
         may stay in an existing line.
@@ -443,7 +448,7 @@ class LineShape:
         return split
 
     def _without_implied(self, line: Line, reading: LineReading | None, written: list[Written]) -> list[Written]:
-        """Return `written` apart from the parts that another word of the new line implies, unless the old line has them."""
+        """Return `written` without the parts that another word of the new line implies, but with all parts that the old line contains."""
         if not self.implied or reading is None:
             return written
         written_members = {member for part in reading.parts for member in part.values}
@@ -511,7 +516,7 @@ def _groups(chain: Chain) -> Iterable[Group]:
 
 
 def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozenset[str]) -> Values:
-    """Return the values of the members in `known` by dotted path. Only the objects in `dotted` are flattened."""
+    """Return the values of the members in `known`, except metadata. Replace each object whose name is in `dotted` by dotted paths."""
     flat: Values = {}
     for name, value in values.items():
         if name not in known or name == METADATA:

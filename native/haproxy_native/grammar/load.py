@@ -28,7 +28,7 @@ def bundle() -> Mapping[str, Any]:
 
 
 class Grammar:
-    """The shapes of all schemas, built on first use. `time_suffix`: the unit in which new times are written."""
+    """The syntax of all kinds of lines and sections, each built on first use. `time_suffix`: the unit in which new times are written."""
 
     def __init__(self, document: Mapping[str, Any] | None = None, *, time_suffix: str = "nearest") -> None:
         self.schemas, self.time_suffix = Schemas(document or bundle()), time_suffix
@@ -138,7 +138,7 @@ class Grammar:
         return {name: order for name, order in orders.items() if order}
 
     def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
-        """Return the value of the key `word` in the note of each member whose note has the key."""
+        """Return, by member, the value of the key `word` in the note of the member. Members whose note lacks the key are skipped."""
         notes = {name: self.schemas.note(property_) for name, property_ in properties.items()}
         return {name: note[word] for name, note in notes.items() if word in note}
 
@@ -163,7 +163,7 @@ class Grammar:
     # -- sections
 
     def _directives(self, path: tuple[str, ...], properties: Mapping[str, Schema], in_families: set[str]) -> list[Directive]:
-        """Return the directives of the object at `path`, in the order of its properties. `in_families`: members that need no directive."""
+        """Return the directives of the object at `path`, in the order of `properties`. `in_families`: members without a directive here."""
         with_synopsis: dict[str, Directive] = {}
         expressed = set(in_families)
         for name, schema in properties.items():
@@ -235,7 +235,7 @@ def _shape_of_member(chain: Chain, name: str, note: Mapping[str, Any], compiler:
 
 
 def _secret(compiler: Compiler, member: str) -> Any:
-    """Return the value of `x-secret` for a member. For a list without `x-secret`, return that of its elements. None if there is none."""
+    """Return the `x-secret` of a member, or that of its elements if the member is a list without `x-secret`; None if both lack it."""
     schema = compiler.property(member)
     return schema.get("x-secret") or compiler.schemas.resolve(schema.get("items", {})).get("x-secret")
 
@@ -265,5 +265,5 @@ def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str], properties: Map
 
 @functools.cache
 def grammar() -> Grammar:
-    """Return the grammar of the bundled document. It writes a time in the largest unit of which the time is a multiple."""
+    """Return the grammar of the bundled document. A new time is written in the largest unit that divides the time."""
     return Grammar()

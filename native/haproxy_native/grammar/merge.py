@@ -16,7 +16,7 @@ Piece = tuple[tuple[int, ...] | None, list[Pair]]
 
 
 def write_onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written], chain: Chain) -> list[Piece]:
-    """Write new values onto an existing line, and return its pieces.
+    """Write new values onto an existing line, and return the pieces of the new line.
 
     Options that are missing from `written` are removed. New options are inserted in the order in which they are declared.
     """
@@ -57,7 +57,7 @@ def write_onto(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[
 
 
 def rewrite_words(old: SplitLine, parts: Sequence[MatchedWords], written: Iterable[Written]) -> list[Piece]:
-    """Rewrite the words of a line for another synopsis. Words that both lines have keep their spelling."""
+    """Return the pieces of the new line for another synopsis. Words that the old line also has keep their spelling."""
     own = pairs_of(old)
     new = [(key, split_with_gaps(words)) for key, words, _ in written]
     flat = keep_spelling(
@@ -87,7 +87,7 @@ def usual_words(part: MatchedWords, own: Sequence[Pair]) -> list[str]:
 
 
 def keep_spelling(own: Sequence[Pair], before: Sequence[str], after: Sequence[Pair]) -> list[Pair]:
-    """Return the words `after`. Words that the existing line also has keep their spelling and gap.
+    """Return the words `after`. Words that the old line also has keep their spelling and gap.
 
     `own`: the words of the old line. `before`: the same words in their usual spelling, in which they are compared.
     """

@@ -75,7 +75,7 @@ class Compiler:
         return Group(chains, rows, repeated) if rows else Group(chains, first_names[0], repeated, Join(" "))
 
     def _options_of_schema(self, token: str, tokens: Sequence[str]) -> list[Group] | None:
-        """Return the groups for a token that names a schema: its properties that no other token names. None for any other token."""
+        """If `token` names a schema, return the groups for those properties of the schema that no other token names; otherwise None."""
         name = token[1:-4] if token.startswith("<") and token.endswith("...>") else ""
         if name not in self.schemas.by_name or name in self.properties:
             return None
@@ -122,7 +122,7 @@ class Compiler:
     def argument(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Chain:
         """Return the nodes for `keyword <value>`.
 
-        The value of a plain list, or of a note with `whole`, is the rest of the line; any other is a word.
+        The value is the rest of the line if `note` has `whole`, or if `schema` is a list without a separator; otherwise it is one word.
         """
         words: list[Node | Options] = [Literal(word) for word in keyword_of(name, note).split()]
         plain_list = schema.get("type") == "array" and not note.get("split") and not note.get("separator")
@@ -187,7 +187,7 @@ class Compiler:
         )
 
     def property(self, path: str) -> Schema:
-        """Return the schema of the member at a dotted path. In a path, the name after a list is that of a member of its elements."""
+        """Return the schema of the member at a dotted path. A name after the name of a list refers to a member of the list's elements."""
         first, *more = path.split(".")
         schema = self.properties[first]
         for name in more:

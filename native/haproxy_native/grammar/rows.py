@@ -28,7 +28,7 @@ _SIMILAR = 0.7
 
 @dataclass
 class LineEdits:
-    """A change of a section's lines."""
+    """Changes to the lines of a section."""
 
     # By index; None deletes the line.
     replaced: dict[int, Line | None]

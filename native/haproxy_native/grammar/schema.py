@@ -44,7 +44,10 @@ class Schemas:
         self._properties: dict[int, Mapping[str, Schema] | None] = {id(schema): None for schema in self.by_name.values()}
 
     def resolve(self, schema: Schema) -> Schema:
-        """Return the target of a reference, or the schema itself if it is none. Keys next to the reference replace those of the target."""
+        """Return the target of a schema that is a reference, and any other schema unchanged.
+
+        Keys next to the reference replace those of the target.
+        """
         while name := name_of(schema):
             notes = {key: value for key, value in schema.items() if key != KEY}
             schema = {**self.by_name[name], **notes} if notes else self.by_name[name]

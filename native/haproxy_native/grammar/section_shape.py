@@ -25,7 +25,7 @@ class ListAlias:
 
 @dataclass
 class Default:
-    """A default value that the schema declares. New objects get the value, existing objects do not."""
+    """A default value that the schema declares. A new object gets the value; an existing object gets it only if the member was removed."""
 
     path: tuple[str, ...]
     member: str
@@ -125,7 +125,7 @@ class SectionShape:
     def onto(self, section: Section, values: Mapping[str, Any], *, whole: bool = True) -> Section:
         """Return a section with new values. Lines whose members did not change are kept.
 
-        `whole`: whether the values are complete. If False, older clients may have sent them, which do not know some members
+        `whole`: whether the values are complete. If not, an older client may have sent them, which does not know some members
         (`Directive.addition`). The lines of such members are kept.
         """
         reading = self.reading(section)
@@ -161,9 +161,10 @@ class SectionShape:
         return canonical(directive.values_to_write(written)) == canonical(directive.values_to_write(holder))
 
     def _insertion_index(self, section: Section, line: Line, read_lines: Sequence[int], ahead_of: Sequence[str]) -> int:
-        """Return the index of the line after which to insert a new line: the last of `read_lines` with the same first word.
+        """Return the index of the line below which to insert the new line `line`: the last of `read_lines` with the same first word.
 
-        If there is none, return the last of `read_lines` that is above the first line with a word of `ahead_of`, or else the header.
+        If there is no such line, choose the last of `read_lines` above all lines whose first word is in `ahead_of`, or else the header. If
+        the chosen line is in a conditional block or snippet, return the index of the last line of that block or snippet.
         """
         similar = [index for index in read_lines if section.lines[index].args[:1] == line.args[:1]]
         end = next((index for index, other in enumerate(section.lines) if other.args and other.args[0] in ahead_of), len(section.lines))
@@ -186,7 +187,8 @@ class SectionShape:
     def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
         """Add defaults of the schema to the values of an object.
 
-        A new object (`old` is None) gets all defaults. An existing object gets only the defaults of members that were removed.
+        A new object (`old` is None) gets all defaults. An existing object gets only the defaults of members that were removed, and of the
+        members of new inner objects.
         """
         for default in self.defaults:
             holder = holder_of(values, default.path)
@@ -196,7 +198,7 @@ class SectionShape:
         return values
 
     def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Merge deprecated members into the lists that have replaced them, unless a list itself differs from `old`. Return the values."""
+        """Return the values with each deprecated member merged into its list (`ListAlias`), unless the list itself differs from `old`."""
         left: Values = dict(values)
         for alias in self.list_aliases:
             first, stored = left.pop(alias.member, None), old.get(alias.target) or []

@@ -42,7 +42,7 @@ class Node(Protocol):
         """Return (index after the match, values) for the words from `at` on, or None if they do not match."""
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        """Return the words for values. Raises NoValue."""
+        """Return the words that express `values`. Raises NoValue."""
 
     def starts(self) -> list[str] | None:
         """Return the words that the node can begin with; None if it can begin with any word."""
@@ -53,7 +53,7 @@ class Composed(Node, Protocol):
     """A node for a word that contains several members, such as an address and its port. Clients may send the whole word as one member."""
 
     def meant(self, values: Mapping[str, Any]) -> Values:
-        """Return the values as if they had been written and read again. Raises BadValue if they contradict each other."""
+        """Return the values as if they had been written and read again. Raises BadValue if values contradict each other."""
 
 
 def begins(words: Sequence[str], own: tuple[str, ...], at: int = 0) -> bool:
@@ -174,9 +174,9 @@ class Glued:
         return at + 1, values
 
     def _split_word(self, word: str) -> Sequence[str] | None:
-        """Split a word into the texts of the placeholders, each of which is one word. Return None if the word does not match.
+        """Return the text of each placeholder in a word; None if the word does not match.
 
-        Quotes may enclose several placeholders, as in "ops:se cret".
+        Quotes may enclose several placeholders, as in "ops:se cret". Then each returned text has quotes of its own if it needs quotes.
         """
         if (matched := self.pattern.fullmatch(word)) and all(map(is_word, matched.groups())):
             return matched.groups()
@@ -280,7 +280,7 @@ class MatchedWords:
 
     @property
     def hidden(self) -> bool:
-        """Return whether the values are unknown here because the words contain a variable, which only HAProxy can resolve."""
+        """Return whether the values are unknown because the words contain a variable, which only HAProxy can resolve."""
         return self.by is not None and bool(self.by.members) and not self.values
 
 
@@ -312,7 +312,7 @@ class Chain:
         return at, values
 
     def parts(self, words: Sequence[str]) -> list[MatchedWords] | None:
-        """Match a whole line and return its parts; None if it does not match. After the last required node, unknown words are accepted."""
+        """Match a whole line and return its parts; None if the line does not match. Accepts unknown words after the last required node."""
         parts: list[MatchedWords] = []
         at = 0
         for number, node in enumerate(self.nodes):
@@ -429,7 +429,7 @@ class Group:
         return set(self.starts() or ("",)) <= set(CONDITIONS)
 
     def match(self, words: Sequence[str], at: int) -> tuple[Chain, int, Values] | None:
-        """Return (the alternative that matches, index after the match, values), or None."""
+        """Return (the alternative that matches, index after the match, values); None if no alternative matches."""
         for alternative in self.alternatives:
             if matched := alternative.match(words, at):
                 return alternative, *matched
@@ -510,7 +510,7 @@ class Options:
         return parts if self.required <= used.keys() else None
 
     def _match_option(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, Chain, int, Values] | None:
-        """Return (group, alternative, index after the match, values) of the first group that matches at `at`; None if no group matches.
+        """Return (index of the group, alternative, index after the match, values) of the first group that matches at `at`, or None.
 
         A group that matches a variable, whose value is unknown, is returned only if no other group matches.
         """
@@ -533,7 +533,7 @@ class Options:
         return hidden
 
     def _keyed(self, word: str) -> Sequence[int]:
-        """Return the groups that begin with a word."""
+        """Return the indices of the groups that can begin with `word`."""
         return self.keyed[word] if word in self.keyed else self.keyed.get(unquoted(word), ())
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
@@ -559,9 +559,9 @@ def flat_row(rows: str, row: Any) -> Values:
 
 
 def merged(parts: Sequence[MatchedWords], options: "Options | None" = None, nodes: Sequence["Node | Options"] = ()) -> Values:
-    """Return the values of several parts. The occurrences of a group with `rows` fill its list.
+    """Return the values of several parts. The occurrences of a group with `rows` are the elements of its list.
 
-    Of other groups, the last occurrence takes precedence, whichever synonym it uses.
+    Of any other group, the last occurrence takes precedence, whichever synonym it uses.
     """
     values: Values = {}
     for part in parts:

@@ -27,7 +27,7 @@ class Unknowable(Exception):
 
 
 class ValueType:
-    """The base class of value types, which accepts any word. `examples` are the example values in the schema of the property."""
+    """The base class of value types. It accepts any word. `examples`: the example values in the schema of the property."""
 
     examples: tuple[Any, ...] = ()
 
@@ -42,19 +42,19 @@ class ValueType:
 
 
 def _matched(pattern: re.Pattern[str], word: str) -> re.Match[str]:
-    """Return the match of a word with or without its quotes. Raises Unknowable for a variable, and ValueError for any other word."""
+    """Match a word, with or without its quotes. If the word does not match, raise Unknowable for a variable, and otherwise ValueError."""
     if match := pattern.fullmatch(word) or pattern.fullmatch(unquoted(word)):
         return match
     raise Unknowable if "$" in word else ValueError(word)
 
 
 def one_word(text: str) -> str:
-    """Return the text as one word of the file, quoted if necessary."""
+    """Return a text as one word of the configuration, quoted if necessary."""
     return text if is_word(text) else quoted(text)
 
 
 def many_words(text: str) -> str:
-    """Return the text as words of the file, each quoted if necessary."""
+    """Return a text as words of the configuration, each quoted if necessary."""
     parts = split(text)
     if all(map(is_word, parts.words)):
         text_ = SplitLine(("", *parts.gaps[1:]), parts.words, "").join() if parts.words else ""

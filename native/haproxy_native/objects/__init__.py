@@ -1,4 +1,5 @@
 """A configuration, and the HAProxy that runs it, as Python objects: collections of pydantic models over `Editor` and `Engine`.
 
-`configuration` edits a text, `haproxy` a file and its process, `running` reads the process. docs/library.md shows their use.
+`configuration` edits a text, `haproxy` changes a file and its process, and `running` reads and changes the process alone. docs/library.md
+shows the use of these modules.
 """

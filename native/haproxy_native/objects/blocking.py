@@ -43,7 +43,7 @@ class Blocking:
 
 
 def result(value: Any, wait: Wait) -> Any:
-    """Return a value for use in other threads: awaits a coroutine, and wraps methods, context managers and asynchronous objects."""
+    """Convert a value for use in other threads: await a coroutine, and wrap methods, context managers and asynchronous objects."""
     if isinstance(value, CALLED):
         return Blocking(value, wait)
     if inspect.iscoroutine(value):
@@ -69,7 +69,7 @@ def _entered(manager: AbstractAsyncContextManager[Any], wait: Wait) -> Iterator[
 
 @contextmanager
 def _event_loop() -> Iterator[Wait]:
-    """Run an event loop in another thread, and yield a function that runs a coroutine there and returns its result."""
+    """Yield a function that runs a coroutine in an event loop, and returns the result. The event loop runs in another thread."""
     begun = Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]()
 
     async def run() -> None:

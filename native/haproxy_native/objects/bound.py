@@ -23,7 +23,7 @@ Children = Callable[[Resource], object]
 
 
 class Bound(Model):
-    """Base of the objects of a configuration. `_where` names the object in messages. If `_refusal` is set, assignments raise it."""
+    """Base of the objects of a configuration. `_where` names the object in errors. If `_refusal` is set, assignments raise ReadOnly."""
 
     _schema: ClassVar[str] = ""
     _where: str = PrivateAttr(default="")
@@ -51,7 +51,7 @@ class Bound(Model):
         return {name: value for name, value in self.model_dump(by_alias=True, exclude_none=True).items() if value != []}
 
     def collection(self, resource: Resource) -> object:
-        """Return the collection of a section's children of one resource."""
+        """Return the collection of the section's children that belong to a resource."""
         assert self._children
         return self._children(resource)
 
@@ -92,7 +92,7 @@ def new_object(kind: type[Bound], values: Mapping[str, Any], where: str) -> Boun
 
 
 def object_of_file(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
-    """Return an object with the values of the file. If its schema does not allow a value, none of the values is validated."""
+    """Return an object with values that were read from a file. If the schema does not allow one of the values, no value is validated."""
     try:
         object_ = kind.model_validate(dict(values))
     except ValidationError:
@@ -102,7 +102,7 @@ def object_of_file(kind: type[Bound], values: Mapping[str, Any], where: str) -> 
 
 
 def check_object(own: Bound) -> None:
-    """Raise BadValue if an object is invalid, because of an assignment inside one of its values."""
+    """Raise BadValue if an object is invalid. Assignments inside a list or an inner object are validated only here."""
     try:
         type(own).model_validate(own.as_object())
     except ValidationError as error:
@@ -110,13 +110,13 @@ def check_object(own: Bound) -> None:
 
 
 def validation_error(where: str, error: ValidationError) -> BadValue:
-    """Return an error with all violations that pydantic has found. Its place is the member of the first one."""
+    """Return an error with all violations that pydantic has found. The place of the error is the member of the first violation."""
     violations = [(".".join(map(str, detail["loc"])), detail["msg"]) for detail in error.errors(include_url=False)]
     return BadValue(f"{where}: " + "; ".join(f"{member}: {text}" for member, text in violations), place=Place(member=violations[0][0]))
 
 
 def refuse_unknown(where: str, values: Any, properties: Mapping[str, Schema]) -> None:
-    """Raise UnknownMember for a member that is not in the schema, also inside objects and lists."""
+    """Raise UnknownMember if `values` has a member that is not in `properties`, or an inner object has one that is not in its schema."""
     schemas = grammar().schemas
     for name, value in values.items():
         if name not in properties:

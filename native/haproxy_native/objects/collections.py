@@ -34,7 +34,7 @@ class Home(Protocol):
 
 
 class Snapshot:
-    """An object that was read, with its members at that time."""
+    """An object that was read from the document, with the members that it had then."""
 
     def __init__(self, own: Bound, values: Object) -> None:
         self.own, self.values, self._before = own, values, own.as_object()
@@ -65,11 +65,11 @@ class Collection(Generic[T]):
 
         @property
         def add(self) -> type[T]:
-            """Add an object of these members behind the others, and return it. Raises Exists, UnknownMember and BadValue."""
+            """Add an object with these members after the other objects, and return it. Raises Exists, UnknownMember and BadValue."""
     else:
         # For type checkers, `add` has the signature of the objects' class, so that they know its members.
         def add(self, **members: Any) -> T:
-            """Add an object of these members behind the others, and return it. Raises Exists, UnknownMember and BadValue."""
+            """Add an object with these members after the other objects, and return it. Raises Exists, UnknownMember and BadValue."""
             return self._add(members)
 
     def _add(self, members: Mapping[str, Any]) -> T:
@@ -88,7 +88,7 @@ class Collection(Generic[T]):
         self._home.text = document
 
     def _values(self, members: Members, where: str) -> Object:
-        """Return validated members, ready to be written. Raises UnknownMember and BadValue."""
+        """Return the members after validation, by their names in the API. Raises UnknownMember and BadValue."""
         return new_object(self._kind, _as_mapping(members), where).as_object()
 
     def _read(self, values: Object, key: object) -> Snapshot:
@@ -188,7 +188,7 @@ class Named(Collection[T], MutableMapping[str, T]):
 
 
 class Rows(Collection[T], MutableSequence[T]):
-    """Objects by index: rules, ACLs, filters, log targets. Lines that cannot be parsed as objects have no index, and stay.
+    """Objects by index: rules, ACLs, filters, log targets. Lines that cannot be parsed as objects have no index, and are not changed.
 
     `add(type="deny", cond="if", cond_test="bad")` appends an object. `insert(0, {...})` and `rules[0] = {...}` take mappings.
     """
@@ -204,9 +204,9 @@ class Rows(Collection[T], MutableSequence[T]):
         return self._rows
 
     def _place(self, index: int) -> int:
-        """Convert the index of a row to its index among all lines of the kind, including those that cannot be parsed.
+        """Convert the index of a row to its index among all lines of the kind, including lines that cannot be parsed.
 
-        Past the last row, return the number of lines.
+        If `index` is past the last row, return the number of lines.
         """
         unread = set(self._home.editor.unparsed(self._home.text, self._resource, self._parent))
         total = len(self._load()) + len(unread)
@@ -287,7 +287,7 @@ class Single(Collection[Bound]):
         self._loaded: Snapshot | None = None
 
     def get(self) -> Bound:
-        """Return the section as an object. If the file has no such section, it has no members, and the first assignment creates it."""
+        """Return the section as an object. If the document lacks the section, the object is empty; an assignment creates the section."""
         if self._loaded is None:
             try:
                 values = self._home.editor.get_object(self._home.text, self._resource, None, "")

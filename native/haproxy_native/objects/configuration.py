@@ -20,7 +20,7 @@ from haproxy_native.text.document import Document
 class Configuration(Sections):
     """The sections of a configuration: `backends`, `frontends`, `defaults`, ... are collections by name, `global_` and `traces` objects.
 
-    Lines without an assignment stay as they are, including comments and columns. If `refusal` is not empty, the configuration is read-only,
+    Lines to which nothing is assigned do not change, not even in their spacing. If `refusal` is not empty, the configuration is read-only,
     and assignments raise ReadOnly with that reason. Not thread-safe.
     """
 
@@ -67,7 +67,7 @@ class Configuration(Sections):
         return collection.get() if isinstance(collection, Single) else collection
 
     def children(self, section: Resource, name: str) -> Children:
-        """Return a function that returns the collections of a section's children."""
+        """Return a function that returns, for a resource, the collection of the section's children."""
         return lambda resource: self._collection(resource, (section, name))
 
     def forget(self, section: Resource, name: str) -> None:
@@ -88,12 +88,12 @@ class Configuration(Sections):
 
 
 def _sections(name: str) -> Resource | None:
-    """Return the resource of the sections that an attribute stands for; None if there is none."""
+    """Return the resource of the sections that the attribute `name` stands for; None if it stands for no sections."""
     resource = resources().by_name.get(name.removesuffix("_"))
     is_section = resource and resource.kind in ("section", "singleton") and not (resource.parents or resource.file)
     return resource if is_section else None
 
 
 def parse(text: str | bytes) -> Configuration:
-    """Return the configuration with this text. Accepts any text; unless something is assigned, it is written back byte for byte."""
+    """Parse a configuration. Accepts any text. If nothing is assigned, the result is written as the same text, byte for byte."""
     return Configuration(Document.parse(text.encode(errors="surrogateescape") if isinstance(text, str) else text))

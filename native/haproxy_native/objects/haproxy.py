@@ -43,7 +43,7 @@ class ConfigurationChange(Configuration):
 
     @property
     def outcome(self) -> Outcome:
-        """Return the outcome of the commit. Raises BadRequest before the end of the block, and after an error in it."""
+        """Return the outcome of the commit. Raises BadRequest before the end of the block, and after an error in the block."""
         if self.committed is None:
             raise BadRequest("the change is not committed: it has an outcome after its block, and none after an error")
         return self.committed
@@ -53,7 +53,7 @@ class ConfigurationChange(Configuration):
 
 
 class HAProxy:
-    """A configuration file and its process. `engine` has everything else: transactions, raw texts, plans, stored files."""
+    """A configuration file and the HAProxy that runs it. `engine` has everything else: transactions, raw texts, plans, stored files."""
 
     runtime: Running
     maps: Maps
@@ -73,19 +73,19 @@ class HAProxy:
 
     @property
     def configuration(self) -> Configuration:
-        """Return the present configuration. It is read-only: an assignment raises ReadOnly."""
+        """Return the current configuration, read-only: an assignment raises ReadOnly."""
         return Configuration(self.engine.document, editor=self._editor, refusal=SNAPSHOT)
 
     @asynccontextmanager
     async def change(self, *, force_reload: bool = False, author: Author = NOBODY) -> AsyncIterator[ConfigurationChange]:
-        """Commit what the block changes: HAProxy validates it, the file is replaced, and changes are applied at runtime if possible.
+        """Yield a configuration that the block may change, and commit the change at the end of the block.
 
-        After an error in the block, nothing is changed. After the block, the `outcome` of the yielded object says whether the change is
-        `live`, or has the `reload_id` and the `reasons` of a scheduled reload. `force_reload` waits until HAProxy has reloaded. Events name
-        the `author`.
+        HAProxy validates the configuration, the file is replaced, and changes are applied at runtime if possible. After an error in the
+        block, nothing is committed. After the block, the `outcome` of the yielded configuration says whether the change is `live`, or has
+        the `reload_id` and the `reasons` of a scheduled reload. `force_reload` waits until HAProxy has reloaded. Events name the `author`.
 
-        Raises Refused with HAProxy's alerts, Conflict if the file has changed meanwhile, BadValue for a value that does not fit in the
-        file, WriteFailed, CheckImpossible, ReloadFailed.
+        Raises Refused with HAProxy's alerts, Conflict if the file has changed since the block began, BadValue for a value that cannot be
+        written to the file, WriteFailed, CheckImpossible and ReloadFailed.
         """
         with suppress(Unreadable):
             await self.engine.notice()
@@ -103,7 +103,7 @@ class HAProxy:
             change.freeze(OVER)
 
     async def revert(self, outcome: Outcome, *, author: Author = NOBODY) -> Outcome:
-        """Revert a change, and keep later ones.
+        """Revert the change that had this outcome, and keep later changes.
 
         Raises Conflict if a later change has changed the same members, or if the change cannot be reverted, and what `change` raises.
         """
@@ -124,11 +124,12 @@ async def open(
 ) -> AsyncIterator[HAProxy]:
     """Open a configuration file and its HAProxy. At the end of `async with`, a scheduled reload is made. Raises Unreadable.
 
-    `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries. Without it, queries use
-    the stats sockets in the file, and `reload_command` reloads. `haproxy` is the program that validates the file. `state` is the directory
-    for data that has to survive a restart, by default the file's path with the suffix `.state`; no two programs may share it.
-    `reload_delay` is the least number of seconds between two reloads. `maps` and `certificates` are the directories of maps, and of
-    certificates with their keys. HAProxy need not run: changes are written to the file, and each later call tries to connect again.
+    `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries. Without `master`, queries
+    use the stats sockets in the file, and `reload_command` reloads HAProxy. `haproxy` is the program that validates the file. `state` is
+    the directory for data that has to survive a restart, by default the file's path with the suffix `.state`; no two programs may share
+    this directory. `reload_delay` is the least number of seconds between two reloads. `maps` and `certificates` are the directories of
+    maps, and of certificates with their keys. If HAProxy does not run, changes are still written to the file, and each later call tries to
+    connect again.
     """
     path = Path(file)
     directory = Path(state) if state else path.with_name(f"{path.name}.state")

@@ -1,6 +1,7 @@
-"""The running HAProxy: its servers, and its stick tables with their entries. Changes made here last until its next reload.
+"""The running HAProxy: its servers, and its stick tables with their entries. Changes made here last until HAProxy's next reload.
 
-Every call queries the process through the Runtime API. It raises RuntimeAbsent if no socket answers, and RuntimeRefused if HAProxy refuses.
+Every call queries the process through the Runtime API. Calls raise RuntimeAbsent if no socket answers, and RuntimeRefused if HAProxy
+refuses the command.
 """
 
 from collections.abc import Sequence
@@ -83,7 +84,7 @@ class StickTables:
 
 
 class Server:
-    """A server of a backend in the running process. Its configuration in the file stays as it is."""
+    """A server of a backend in the running process. Changes do not affect the server's line in the file."""
 
     def __init__(self, engine: Engine, backend: str, name: str) -> None:
         self._engine, self.backend, self.name = engine, backend, name
@@ -106,7 +107,7 @@ class Server:
         return await self.set(admin_state="maint", author=author)
 
     async def ready(self, *, author: Author = NOBODY) -> Outcome:
-        """End `drain` and `maintain`. Raises NotFound and Forbidden."""
+        """Make the server ready again after `drain` or `maintain`. Raises NotFound and Forbidden."""
         return await self.set(admin_state="ready", author=author)
 
     async def set(
@@ -119,7 +120,7 @@ class Server:
         operational_state: Literal["up", "stopping", "down"] | None = None,
         author: Author = NOBODY,
     ) -> Outcome:
-        """Set the given values, all or none. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
+        """Set the values that are not None, all or none of them. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
         given = {WEIGHT: weight, STATE: admin_state, ADDRESS: address, PORT: port, HEALTH: operational_state}
         values = {member: value for member, value in given.items() if value is not None}
 
@@ -143,7 +144,7 @@ class Running:
         self._engine, self.stick_tables = engine, StickTables(engine.runtime)
 
     def server(self, backend: str, name: str) -> Server:
-        """Return a server, whether or not it exists."""
+        """Return the object for a server. Does not check that the server exists."""
         return Server(self._engine, backend, name)
 
     async def servers(self, backend: str) -> Sequence[ServerState]:

@@ -1,6 +1,6 @@
 """Maps and certificates: files in the directories that were passed to `open`, and their contents in the running HAProxy.
 
-Every change is a commit of file and process. If HAProxy cannot apply it at runtime, a reload is scheduled.
+Every change is a commit of file and process. If HAProxy cannot apply the change at runtime, a reload is scheduled.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from haproxy_native.storage.store import Store
 
 
 class Files:
-    """The files of a directory, by their names in it."""
+    """The stored files in one directory, by name."""
 
     def __init__(self, engine: Engine, store: str, option: str) -> None:
         self._engine, self._name, self._option = engine, store, option
@@ -31,7 +31,7 @@ class Files:
         return [path.name for path in self._store.files()]
 
     async def put(self, name: str, content: str | bytes, *, force_reload: bool = False, author: Author = NOBODY) -> Outcome:
-        """Store a file, whether or not it exists.
+        """Create a file, or replace the file if it exists.
 
         Raises BadRequest and RefusedAtRuntime for content that cannot be used, Forbidden, Conflict, WriteFailed, ReloadFailed and Unusable.
         """
@@ -52,7 +52,8 @@ class Files:
 class Map:
     """A map. `name` is the name of its file, or the number or path that HAProxy prints.
 
-    With `lasting=False`, a change is made in the process alone and lasts until its next reload; the map may then be outside the directory.
+    With `lasting=False`, a change is made only in the process, and lasts until HAProxy's next reload. The map may then be outside the
+    directory.
     Calls raise RuntimeAbsent, RuntimeRefused, NotFound and Unusable. Changes also raise Forbidden and Conflict; lasting changes also raise
     BadRequest for a map outside the directory, RefusedAtRuntime and WriteFailed.
     """
@@ -68,7 +69,7 @@ class Map:
         return await (await self._found()).entries()
 
     async def get(self, key: str) -> str | None:
-        """Return the value of the first entry with exactly this key; None if there is none."""
+        """Return the value of the first entry with exactly this key; None if no entry has the key."""
         entry = await (await self._found()).entry(key)
         return entry.value if entry else None
 
@@ -83,7 +84,7 @@ class Map:
         return await (await self._found(author)).delete(key, sync=lasting)
 
     async def fill(self, entries: Mapping[str, str], *, lasting: bool = True, author: Author = NOBODY) -> Outcome:
-        """Replace all entries, in this order. Raises BadValue."""
+        """Replace the content of the map with `entries`, in their order. Raises BadValue."""
         return await (await self._found(author)).fill([MapEntry(*entry) for entry in entries.items()], sync=lasting)
 
     async def _found(self, author: Author = NOBODY) -> LiveMap:

@@ -1,8 +1,8 @@
 """Run operations that take longer than a request. One call starts an operation, and other calls poll it, wait for it and cancel it.
 
 An operation is RUNNING until its work returns (SUCCEEDED) or raises (FAILED), or a client cancels it (CANCELLED). These three states are
-final. Each state is stored in the database. If the server stops or crashes, the operation remains RUNNING, and the next process calls its
-work again with the progress that was last stored. Features register the kinds of work, except for reloads (`reload_work`).
+final. Each state is stored in the database. If the server stops or crashes, the operation remains RUNNING, and the next process calls the
+operation's work again with the progress that was last stored. Features register the kinds of work, except for reloads (`reload_work`).
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class BackgroundOperation:
 
 
 class RunningOperation:
-    """A running operation, as its work sees it. The work receives it as its only argument."""
+    """The handle of a running operation, which the operation's work receives as its only argument."""
 
     def __init__(self, operations: "Operations", identity: str) -> None:
         self._operations, self._id = operations, identity
@@ -128,7 +128,7 @@ class Operations:
         await self.written()
 
     async def written(self) -> None:
-        """Wait until each state is on disk, or queued in memory because the disk refuses it."""
+        """Wait until all states are on disk. States that the disk refuses stay queued, and end the wait."""
         with suppress(Unusable):
             await self._database.catch_up()
 
@@ -160,13 +160,13 @@ class Operations:
         return list(reversed(self._known.values()))
 
     async def wait_until_ended(self, identity: str, seconds: float) -> BackgroundOperation:
-        """Wait until an operation has ended, but at most for `seconds`, and return its state. Raises NotFound."""
+        """Wait until an operation has ended, but at most `seconds`, and return the operation. Raises NotFound."""
         if self.get(identity).status == RUNNING and identity in self._tasks:
             await asyncio.wait([self._tasks[identity][1]], timeout=seconds)
         return self.get(identity)
 
     async def cancel(self, identity: str) -> None:
-        """Cancel an operation, and return when its work has stopped. Raises NotFound and NotCancellable."""
+        """Cancel an operation, and wait until its work has stopped. Raises NotFound and NotCancellable."""
         operation = self.get(identity)
         if operation.status != RUNNING:
             raise NotCancellable(f"operation {identity} has ended: it is {operation.status}")
@@ -191,7 +191,7 @@ class Operations:
     def _start(self, operation: BackgroundOperation, author: Author | None = None) -> None:
         """Start or resume the work of an operation.
 
-        `author`: the author of the changes that the work makes; None for the initiator, with the rights that it has when the work starts.
+        `author`: the author of the changes that the work makes; None for the initiator, with the rights at the time when the work starts.
         """
         running = RunningOperation(self, operation.id)
         task = asyncio.create_task(self._run(running, operation, author))
@@ -239,10 +239,10 @@ POLL_SECONDS = 0.5
 
 
 def reload_work(agent: ReloadAgent) -> Work:
-    """Return the work of a reload that a client requests without a change. It reports the `reload_id`, and raises ReloadFailed.
+    """Return the work of a reload that a client requests without a change.
 
-    Clients cannot cancel the work. If the work is resumed after a restart of the server, it waits for the reload that it has already
-    requested.
+    The work reports the `reload_id`, and raises ReloadFailed. Clients cannot cancel the work. If the work is resumed after a restart of
+    the server, it waits for the reload that it has already requested.
     """
 
     async def work(running: RunningOperation) -> None:

@@ -53,7 +53,7 @@ class CertificateReferences:
                     self._words |= {word: (start, len(word), "/<>" if store else "<>") for word in words}
 
     def edit(self, word: str) -> Edit | None:
-        """Return the edit that renames `target` in a word: the range of the name, and its replacement.
+        """Return the edit that renames `target` in a word: the range of the name in the word, and the replacement for that range.
 
         Return None if the word does not refer to `target`.
         """

@@ -63,9 +63,10 @@ def crt_list_entries(file: StoredFile, document: Document, directory: str) -> li
 
 
 def edits_to_move(file: StoredFile, name: str, lists: Sequence[Path]) -> EditFiles:
-    """Return the edits that rename a stored file, and the files that HAProxy reads together with a certificate.
+    """Return the edits that rename a stored file.
 
-    `lists`: the crt-lists in which to replace the name of the certificate.
+    If the file is a certificate, the edits also rename the files that HAProxy reads together with the certificate. `lists`: the crt-lists
+    in which to replace the name of the certificate.
     """
     old, new = file.path, file.path.with_name(name)
     ends = [end for end in ALONG if isinstance(file.store, CertificateStore) and _beside(old, end).exists()]
@@ -91,7 +92,7 @@ def _beside(path: Path, end: str) -> Path:
 
 
 def _rename_in_line(line: str, certificate: Path, name: str) -> str:
-    """Return a line of a crt-list. If the line refers to `certificate`, its file name is replaced by `name`."""
+    """Return a line of a crt-list. If the line refers to `certificate`, the file name in the line is replaced by `name`."""
     file = line.split("[")[0].split()[:1]
     if not file or not is_same_file(os.path.join(certificate.parent, file[0]), str(certificate)):
         return line

@@ -10,7 +10,7 @@ from haproxy_native.grammar.load import bundle
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """The forms in which lines refer to objects of one kind. openapi/haproxy/references.yaml explains the fields."""
+    """A kind of object, and the forms in which lines refer to its objects. openapi/haproxy/references.yaml explains the fields."""
 
     name: str
     also: Sequence[str] = ()
@@ -39,7 +39,7 @@ def kinds() -> Mapping[str, Kind]:
 
 @dataclass(frozen=True)
 class TableForms:
-    """The forms in which lines refer to a stick table. `<>` stands for its name."""
+    """The forms in which lines refer to a stick table. `<>` stands for the name of the table."""
 
     # The kinds of sections with such references.
     sections: Sequence[str]

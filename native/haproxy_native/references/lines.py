@@ -120,8 +120,8 @@ def find_target(document: Document, object_: str) -> ReferenceTarget:
 def _path_of_table(document: Document, name: str) -> tuple[str, ...]:
     """Return the path of the object that defines a stick table, as alternating kinds and names. Raises NotFound.
 
-    The result is `("backend", "shop")` or `("peer_section", "mypeers", "table", "t1")` if `name`, which is the name of the table in lines,
-    is `shop` or `mypeers/t1`.
+    `name`: the name of the table in lines. For `shop`, the result is `("backend", "shop")`. For `mypeers/t1`, the result is
+    `("peer_section", "mypeers", "table", "t1")`.
     """
     peers, _, table = name.partition("/")
     if table:
@@ -144,7 +144,7 @@ def kinds_of(kind: Kind) -> list[Kind]:
 
 
 def definitions(document: Document, target: ReferenceTarget) -> Iterator[Spot]:
-    """Yield the places that define an object."""
+    """Yield the places where the document defines the object of `target`."""
     return (spot for _, spot in _named_definitions(document, target, target.name))
 
 
@@ -186,7 +186,7 @@ def objects(document: Document) -> list[ReferenceTarget]:
 
 
 def spots(document: Document, target: ReferenceTarget) -> Iterator[Spot]:
-    """Yield the references to an object in the order of the text. The words that define the object are no references."""
+    """Yield the references to the object of `target`, from the top of the document to its end, without the definitions of the object."""
     finders = _Finders(document, target)
     made = {(spot.section_index, spot.line, spot.span) for spot in definitions(document, target)}
     implied = all_implicit_defaults(document) if target.section[0] == DEFAULTS and target.is_section else None

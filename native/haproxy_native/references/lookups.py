@@ -81,7 +81,7 @@ class LookupResult:
 class Lookup:
     """Searches for references to one object by names that HAProxy computes for each request.
 
-    `directory`: the base of relative paths if the configuration does not set one. `read`: returns the text of a file.
+    `directory`: the base of relative paths if the configuration does not set a base. `read`: returns the text of a file.
     """
 
     def __init__(self, document: Document, target: ReferenceTarget, directory: str, read: Read) -> None:
@@ -94,7 +94,7 @@ class Lookup:
         self._lines_by_map: dict[str, list[tuple[int, int]]] = {}
 
     def search(self) -> LookupResult:
-        """Return all references that HAProxy resolves for each request; none if no line of HAProxy computes names of this kind."""
+        """Return the references to the object that HAProxy resolves for each request; none if lines cannot compute such a name."""
         result = LookupResult()
         directives = {word for kind in kinds_of(self._target.kind) for word in kind.dynamic}
         if directives and not self._target.only_table:
@@ -107,7 +107,7 @@ class Lookup:
 
     @cached_property
     def _words_of_lines(self) -> list[tuple[int, int, list[Word]]]:
-        """(index of the section, index of the line, words) of each line that may have a computed name, variable, script or agent."""
+        """Return (index of the section, index of the line, words) of each line that may have a computed name, variable, script or agent."""
         # Searching a text is faster than parsing it.
         signs = ["%", "$", "(", LUA, *lookups().scripts, *(form.split()[1] for form in lookups().agents)]
         return [
@@ -118,9 +118,9 @@ class Lookup:
         ]
 
     def _trace_lines(self, directives: Collection[str], result: LookupResult) -> None:
-        """Add the references in lines that compute a name of the object's kind, and in lines that set the variables of such lines.
+        """Add the references in lines that compute a name of the object's kind, and in lines that set variables which such lines use.
 
-        Records the maps that these lines use. `directives`: the first words of lines that compute a name.
+        Record the maps that these lines use. `directives`: the first words of lines that compute a name.
         """
         # Lines to trace, with the words that compute the name or the value of a variable.
         lines: list[tuple[int, int, Sequence[Word]]] = []
@@ -155,7 +155,7 @@ class Lookup:
             followed |= variables
 
     def _lines_that_set(self, variable: str) -> Iterator[tuple[int, int, list[Word]]]:
-        """Yield (index of the section, index of the line, words of the value) for each line that sets a variable."""
+        """Yield (index of the section, index of the line, words of the value) for each line that sets `variable`."""
         for section_index, number, words in self._words_of_lines:
             plain = list(up_to_condition(words))
             for at, word in enumerate(plain):
@@ -176,7 +176,10 @@ class Lookup:
         return bool(expressions) and re.fullmatch(pattern, self._target.name) is not None
 
     def _is_open(self, expression: str, followed: set[str]) -> bool:
-        """Return whether a sample expression may return any text, because its last call is neither a map, a text nor a known variable."""
+        """Return whether a sample expression may return any text.
+
+        This is not the case if its last call is a map, a constant text, or a variable whose values can be traced.
+        """
         call = _IN_PARENTHESES.sub(lambda match: match[0].replace(",", "\0"), expression).split(",")[-1]
         function, _, rest = call.strip().partition("(")
         first_argument = rest.removesuffix(")").partition("\0")[0].strip()
@@ -221,7 +224,10 @@ class Lookup:
                     result.lost.append(Lost("the line also changes the map at runtime", section_index, number))
 
     def _search_scripts_and_agents(self) -> Iterator[Lost]:
-        """Yield the lines of Lua scripts and SPOE files that may refer to the object, and the lines that pass its name to Lua."""
+        """Yield lines of Lua scripts and SPOE files that may refer to the object, and lines of the configuration that pass its name to Lua.
+
+        Also yield lines that load a script which cannot be read.
+        """
         name = re.compile(rf"(?<![\w.:-]){re.escape(self._target.name)}(?![\w.:-])")
         scripts = set(lookups().scripts)
         in_agents = [Pattern(form, self._target.name) for kind in kinds_of(self._target.kind) for form in kind.spoe]

@@ -168,7 +168,7 @@ class Renaming:
 
     @property
     def name(self) -> str:
-        """Return the new name without kinds."""
+        """Return the new name alone: the last part of `to`."""
         return parsed(self.to)[-1]
 
 
@@ -253,7 +253,7 @@ class Naming:
     # -- finding
 
     def find_references(self, document: Document, object_: str) -> References:
-        """Return the references to an object in a document and in the files that HAProxy reads for it. Raises NotFound."""
+        """Return the references to an object in a document, and in the files that HAProxy reads with the document. Raises NotFound."""
         stored = self._stored_file(object_)
         if stored is None:
             return references_to_object(document, find_target(document, object_), self._directory(document), _Texts().read)
@@ -289,7 +289,7 @@ class Naming:
     # -- files
 
     def _file_edits(self, references: References, stored: StoredFile | None, object_: str, to: str) -> tuple[EditFiles | None, list[Lost]]:
-        """Return (edits of stored files, references in files that cannot be edited). The edits are None if there are none."""
+        """Return (edits of stored files, references in files that cannot be edited). The edits are None if no stored file has to change."""
         if stored:
             return files.edits_to_move(stored, to, [Path(path) for path in entries_by_path(references)]), []
         stores, lost = dict[Path, Store](), list[Lost]()

@@ -48,7 +48,7 @@ class References:
 def references_to_object(document: Document, target: ReferenceTarget, directory: str, read: Read) -> References:
     """Return the references to an object of the configuration.
 
-    `directory`: the base of relative paths if the configuration does not set one. `read`: returns the text of another file, or None.
+    `directory`: the base of relative paths if the configuration does not set a base. `read`: returns the text of another file, or None.
     """
     lookup = Lookup(document, target, directory, read).search()
     plain = list(spots(document, target))
@@ -67,7 +67,7 @@ def references_to_object(document: Document, target: ReferenceTarget, directory:
 def entries_naming(document: Document, target: ReferenceTarget) -> Callable[[str, str], Iterable[ReferringEntry]]:
     """Return a function that finds the references to an object in a map or a crt-list.
 
-    Its arguments are the path and the text of the file.
+    The arguments of that function are the path and the text of the map or crt-list.
     """
     if target.kind.name in (STORE, LOAD):
         return CertificateReferences(document, target).listed
@@ -75,9 +75,9 @@ def entries_naming(document: Document, target: ReferenceTarget) -> Callable[[str
 
 
 def references_to_file(document: Document, path: str, directory: str) -> References:
-    """Return the references to a file in the configuration.
+    """Return the references in the configuration to the file at `path`.
 
-    `directory`: the base of relative paths if the configuration does not set one.
+    `directory`: the base of relative paths if the configuration does not set a base.
     """
     spots, path_bases, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
     for section_index, section in enumerate(document.sections):
@@ -98,8 +98,8 @@ def references_to_file(document: Document, path: str, directory: str) -> Referen
 def check_name(document: Document, target: ReferenceTarget, name: str, member: str = "to") -> None:
     """Check the new name of an object. `member`: the member of the request that contains the name, for errors.
 
-    Raises BadValue if HAProxy does not accept the name, Exists if another object has it, and BadRequest for a stick table, which has no
-    name of its own.
+    Raises BadValue if HAProxy does not accept the name, Exists if another object has the name, and BadRequest for a stick table, which
+    has no name of its own.
     """
     if not (_PATH if target.kind.path else _NAME).fullmatch(name):
         characters = ". _ : - /" if target.kind.path else ". _ : -"
@@ -121,7 +121,7 @@ def check_name(document: Document, target: ReferenceTarget, name: str, member: s
 
 
 def rename_object(references: References, name: str) -> Document:
-    """Return the searched document after a renaming: all references to the object, and its definitions, have the new name."""
+    """Return the document of `references` with the object renamed to `name`: in its definitions, and in all references to it."""
     document = references.document
     sections = list(document.sections)
     renamed_sections = {spot.section_index for spot in references.definitions if spot.line == 0}

@@ -46,7 +46,7 @@ class Word:
     start: int
 
     def span(self, start: int, end: int) -> Span:
-        """Convert a range of characters in `value` to a range in the line. `value` has no quotes and escapes, so the two differ."""
+        """Convert a range of characters in `value` to a range in the line, which also contains the quotes and escapes of the word."""
         if self.raw == self.value:
             return Span(self.start + start, self.start + end)
         sizes = [len(unquoted(self.raw[:size])) for size in range(len(self.raw) + 1)]
@@ -101,7 +101,7 @@ def name_pattern(name: str) -> str:
 
 
 def call_pattern(names: Sequence[str]) -> re.Pattern[str]:
-    """Return a regular expression for function names that matches each of these names. In a name, `*` stands for any characters."""
+    """Return a regular expression that matches any of the function names `names`. In a name, `*` stands for any characters."""
     return re.compile("|".join(re.escape(name).replace(r"\*", ".*") for name in names) or "(?!)")
 
 

@@ -1,7 +1,7 @@
 """Find the files that a configuration refers to, detect that they have changed, and replace them for a shadow. All functions block.
 
-A change may store files together with a text that refers to them. Its shadow has to read the new contents, which are still drafts at other
-paths. So `with_files` rewrites the paths in the shadow's text.
+A change may store files together with a configuration that refers to these files. The shadow of such a change has to read the new
+contents, which are still drafts at other paths. So `with_files` rewrites the paths in the shadow's configuration.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ def paths_in(document: Document, home: Path) -> Iterator[Path]:
 
 
 def files_naming(document: Document, home: Path, paths: Iterable[Path]) -> list[Path]:
-    """Return those files of a document that name some of `paths` in their content, as a list of certificates does.
+    """Return the files to which a document refers, and whose content names at least one of `paths`, as a crt-list names certificates.
 
     Skips files that are unreadable or larger than `LARGEST`.
     """
@@ -46,9 +46,9 @@ def files_naming(document: Document, home: Path, paths: Iterable[Path]) -> list[
 
 
 def stamps(document: Document, home: Path, files: Mapping[Path, Path | None]) -> list[str]:
-    """Return a text for each existing file that the document names, and for each replacement in `files`.
+    """Return a text for each existing file that the document names, and for each entry of `files`.
 
-    The text of a file differs after the file has changed.
+    If a file changes, its text changes as well.
     """
     texts: list[str] = []
     for path, replacement in files.items():
@@ -70,7 +70,7 @@ NONE: Files = {}
 
 
 def with_files(document: Document, scratch: Path, home: Path, files: Files, directory: Path) -> tuple[str, Path]:
-    """Lay out `files` in `scratch`. Return the text of a shadow that reads the files there, and the working directory of the shadow.
+    """Lay out `files` in `scratch`. Return (text of a shadow that reads `files` from there, working directory of that shadow).
 
     `home`: the directory of the main file. `directory`: HAProxy's working directory.
     """

@@ -1,8 +1,8 @@
 """Start the HAProxy of a shadow. The sandbox permits no connections, so HAProxy reaches servers and log through its standard streams.
 
-Standard input is a socket. For each connection to the server `sockpair@0`, HAProxy creates a pair of sockets, keeps one and sends the other
-over its standard input; this process answers on it as the server. Standard output is a socket that receives HAProxy's log, one line in each
-packet.
+Standard input is a socket. For each connection to the server `sockpair@0`, HAProxy creates a pair of sockets, keeps the first and sends the
+second over its standard input. This process answers on the second socket as the server. Standard output is a socket that receives
+HAProxy's log, one line in each packet.
 (HAProxy Configuration Manual, sections 3.1, `log`, and 5.2, `server`)
 """
 
@@ -74,9 +74,9 @@ class Launched:
 
 
 async def launch(words: Sequence[str], environment: Mapping[str, str], scratch: Path, home: Path | None) -> Launched:
-    """Start a command that may write and listen only in `scratch`. Raises OSError if the command cannot be started.
+    """Start a command that may write and listen only in `scratch`. If the caller is cancelled, the command is killed.
 
-    `home`: the working directory of the command; None for that of this process. If the caller is cancelled, the command is killed. Raises
+    `home`: the working directory of the command; None for that of this process. Raises OSError if the command cannot be started, and
     NoShadow if the program is missing or this machine has no filter of system calls.
     """
     if not shutil.which(words[0]):

@@ -1,8 +1,8 @@
-"""Run a shadow: HAProxy on a rewritten text, the one server behind all its backends, and the log of its decisions.
+"""Run a shadow: HAProxy on a rewritten text, the responder that answers for all its servers, and the log of its decisions.
 
 A shadow answers one request at a time. Before a request, its servers are set to the states and weights that they have in the real HAProxy
 (`RuntimeState`). Afterwards its stick tables are cleared. A shadow whose state still depends on the request is spent: it answers no further
-request, and the caller starts another one.
+request, and the caller starts another shadow.
 (HAProxy Management Guide, section 9.3, "set server", "show table", "clear table")
 """
 
@@ -61,14 +61,14 @@ def commands(current: Conditions, target: Conditions) -> Iterator[str]:
 
 @dataclass
 class RuntimeState:
-    """The states of a shadow's servers, and its stick tables."""
+    """Sets the states of a shadow's servers, and clears its stick tables, through its runtime socket."""
 
     socket: Socket
     _declared: Conditions = field(default_factory=dict)
     _current: Conditions = field(default_factory=dict)
 
     async def set_servers(self, targets: Conditions) -> None:
-        """Set the states of all servers. Servers that are not in `targets` get the state that the text declares. Raises RuntimeAbsent."""
+        """Set all servers to their states in `targets`, or else to the states that the shadow's text declares. Raises RuntimeAbsent."""
         if not self._current:
             shown = await self.socket.send("show servers state")
             self._declared = self._current = await run_in_thread_if(len(shown) > LARGE, lambda: conditions(server_states(shown)))
@@ -80,7 +80,7 @@ class RuntimeState:
         return list(commands(former, {**self._declared, **targets}))
 
     async def clear_tables(self) -> bool:
-        """Clear the stick tables, and return whether all of them are empty. An entry stays while a stream uses it. Raises RuntimeAbsent."""
+        """Clear the stick tables. Return whether all of them are empty: HAProxy keeps an entry that a stream uses. Raises RuntimeAbsent."""
         if not (tables := await self._filled()):
             return True
         for table in tables:
@@ -168,10 +168,10 @@ class ShadowProcess:
         return self._haproxy.ended
 
     async def send_request(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome | None:
-        """Send a request with the servers in these states. Return None if the shadow is spent. Waits until other requests are answered.
+        """Set the servers to the states `servers`, send a request, and return its outcome. Waits until earlier requests are answered.
 
-        The request is completed even if the caller is cancelled, because its response could be mistaken for the response to the next
-        request. If HAProxy does not answer, raises NoShadow, and the shadow is spent.
+        Returns None if the shadow is spent. If HAProxy does not answer, raises NoShadow, and the shadow is spent. The request is completed
+        even if the caller is cancelled, because its response could be mistaken for the response to the next request.
         """
         task = asyncio.ensure_future(self._send_request_alone(sent, servers or {}))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -218,7 +218,7 @@ class ShadowProcess:
             return ""
 
     async def _exchange(self, sent: ClientRequest) -> bytes:
-        """Send a request to its listener and return the answer; empty if HAProxy closes the connection."""
+        """Send a request to its listener and return the response; empty if HAProxy closes the connection."""
         reader, writer = await self._connection(str(self._scratch.path / sent.listener.socket))
         (source, source_port), (destination, port) = sent.source, sent.destination
         family = "TCP6" if ":" in source else "TCP4"
@@ -347,7 +347,7 @@ async def start(
 
 
 async def _uncancelled(work: Awaitable[Result]) -> Result:
-    """Await work in a thread and return its result. If the caller is cancelled, wait until the thread has ended: it uses the directory."""
+    """Return the result of work in a thread. If the caller is cancelled, wait for the thread, which uses the scratch directory."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -357,7 +357,7 @@ async def _uncancelled(work: Awaitable[Result]) -> Result:
 
 
 def _write_text(document: Document, scratch: Path, home: Path, files: Files, directory: Path | None) -> tuple[Shadow, Path | None]:
-    """Write the shadow's text. Return the shadow and its working directory, which is None for the working directory of this process."""
+    """Write the shadow's text. Return (shadow, its working directory). The directory is None for the working directory of this process."""
     shadow = rewrite_document(document, scratch, home)
     if files:
         shadow.text, directory = with_files(document, scratch, home, files, directory or Path.cwd())
@@ -366,7 +366,7 @@ def _write_text(document: Document, scratch: Path, home: Path, files: Files, dir
 
 
 def refusal(output: str, shadow: Shadow) -> str:
-    """Return HAProxy's first alert, with the configuration line that it refers to. If there is no alert, return the end of the output."""
+    """Return HAProxy's first alert, and the configuration line to which the alert refers; without an alert, the end of `output`."""
     alert = next((line for line in output.splitlines() if "[ALERT]" in line), output.strip()[-1000:])
     if not (match := _PARSING.search(alert)):
         return alert[:1000]
@@ -376,7 +376,7 @@ def refusal(output: str, shadow: Shadow) -> str:
 
 
 async def _answer(reader: asyncio.StreamReader, *, is_http: bool) -> bytes:
-    """Read an HTTP response up to the end of its headers, and skip interim responses such as 103. Of other protocols, read all data."""
+    """Read an HTTP response up to the end of its headers, and skip interim responses such as 103. If `is_http` is False, read all data."""
     answer = b""
     while len(answer) < _LARGEST and not (is_http and _HEAD_END in answer):
         piece = await reader.read(65_536)

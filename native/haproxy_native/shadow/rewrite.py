@@ -1,11 +1,11 @@
-"""Rewrite a configuration for a shadow: listeners become private sockets, servers its standard input, and rules get marks.
+"""Rewrite a configuration for a shadow: listeners get private sockets, servers get the address of its standard input, rules get marks.
 
 Each line becomes one line or none, so HAProxy's messages about a line of the shadow refer to one line of the configuration. There is one
-exception: if marks make a rule too long, terms of its condition become lines of their own before it.
+exception: if marks make a rule too long, terms of its condition become lines of their own above the rule.
 
 A mark is a term that always holds and whose evaluation appends an identifier to a variable of the stream. HAProxy evaluates the terms of a
-condition from left to right and stops at the first that decides. So a mark after a term is left in the variable if that term holds, and a
-mark at the end if the rule applies. Nothing is evaluated twice. (HAProxy Configuration Manual, section 7.2, "Using ACLs to form
+condition from left to right and stops at the first that decides. So the mark after a term is evaluated if that term holds, and the mark at
+the end of the condition if the rule applies. No term is evaluated twice. (HAProxy Configuration Manual, section 7.2, "Using ACLs to form
 conditions"; section 7.3.1, converter `set-var`)
 """
 
@@ -28,7 +28,7 @@ from haproxy_native.text.words import unquoted
 
 @cache
 def words() -> dict[str, Any]:
-    """Return the keywords that this module knows, from words.toml."""
+    """Return the content of words.toml: the keywords that this module knows."""
     return tomllib.loads((Path(__file__).parent / "words.toml").read_text())
 
 
@@ -45,13 +45,13 @@ def server_words() -> dict[str, int]:
 
 
 def definition() -> str:
-    """Return the first word of a line that names a condition."""
+    """Return the keyword of lines that define an ACL."""
     return str(words()["rules"]["definition"])
 
 
 @cache
 def ending() -> re.Pattern[str]:
-    """Return the pattern of rules that answer a request instead of a server."""
+    """Return the pattern of rules with which HAProxy answers or drops a request itself, without sending it to a server."""
     return re.compile(words()["rules"]["ending"].replace("\\\n", ""))
 
 
@@ -80,7 +80,7 @@ def lasting() -> re.Pattern[str]:
 
 @cache
 def dropped() -> dict[str, list[list[str]]]:
-    """Return the lines of a proxy that a shadow omits: the words with which they begin, by the first word."""
+    """Return the beginnings of the lines of a proxy that a shadow omits, as lists of words, by the first word of each."""
     phrases: dict[str, list[list[str]]] = {}
     for phrase in words()["proxy"]["dropped"]:
         phrases.setdefault(phrase.split()[0], []).append(phrase.split())
@@ -88,7 +88,7 @@ def dropped() -> dict[str, list[list[str]]]:
 
 
 def begins(line: tuple[str, ...] | list[str], phrase: str) -> bool:
-    """Return whether a line begins with these words."""
+    """Return whether the words of a line begin with the words of `phrase`."""
     first = phrase.split()
     return list(line[: len(first)]) == first
 
@@ -186,7 +186,7 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class MarkedRule:
-    """The rule to which a mark belongs."""
+    """A mark of the rewritten configuration: the rule to which it belongs, and the term that it follows."""
 
     place: SourceLine
     # The term of its condition after which the mark is; empty if the mark shows that the rule applies.
@@ -406,7 +406,10 @@ class _Rewriter:
         return " ".join(self._shorten_rule(text, condition_at(text, start) + 1) if len(text) > MOST_WORDS else text)
 
     def _shorten_rule(self, own: list[str], at: int) -> list[str]:
-        """Shorten a rule whose condition begins at word `at`: replace anonymous terms by names, and define the names on lines before it."""
+        """Return the words of a rule with fewer words: replace anonymous ACLs by names, and add lines that define these names.
+
+        `at`: the index of the first word of the condition.
+        """
         out = own[:at]
         for term in terms(own[at:]):
             opening = next((index for index, word in enumerate(term) if word.lstrip("!") == "{"), None)

@@ -41,7 +41,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class ShadowClient:
-    """Sends requests to the shadow of a text, and to a new shadow if the former one is spent."""
+    """Sends requests to the shadow of a text. If that shadow is spent, starts a new shadow of the text."""
 
     # The rewritten text.
     shadow: Shadow
@@ -52,7 +52,7 @@ class ShadowClient:
     _files: Files
 
     async def send_request(self, sent: ClientRequest, servers: Conditions | None = None) -> RequestOutcome:
-        """Send a request with the servers in these states. Servers that are not in `servers` have the state that the text declares.
+        """Send a request while the servers have the states in `servers`, or else the states that the text declares. Return the outcome.
 
         Raises NoShadow, OSError and ShareExceeded.
         """
@@ -91,7 +91,7 @@ class Shadows:
 
     @asynccontextmanager
     async def use(self, document: Document, key: bytes, files: Files = NONE, *, caller: Account) -> AsyncIterator[ShadowProcess]:
-        """Yield the shadow of a text, after starting it if necessary. Waits for a slot.
+        """Yield the shadow of a text, and start it if necessary. While the body runs, the text has a slot. Waits for the slot.
 
         `key` identifies the text and the contents of the files that it names. `files`: as in `start`. Raises NoShadow, OSError, Unusable
         and ShareExceeded.
@@ -116,7 +116,7 @@ class Shadows:
 
     @asynccontextmanager
     async def _hold_slot(self, caller: Account, key: bytes) -> AsyncIterator[None]:
-        """Hold the slot of a text, alone or together with other callers. Raises ShareExceeded."""
+        """Hold a slot for the text that `key` identifies. All callers of a text share its slot. Waits for a slot. Raises ShareExceeded."""
         if key not in self._uses:
             slot = await self._turns.acquire(caller)
             if key in self._uses:
@@ -173,7 +173,7 @@ class Shadows:
             self._end(key)
 
     def _end(self, key: bytes) -> asyncio.Future[None]:
-        """Begin to end a shadow, and return a future that is done when the shadow has ended. It ends even if the future is cancelled."""
+        """Begin to end a shadow, and return a future for its end. Cancelling the future does not keep the shadow alive."""
         entry = self._entries.pop(key)
         if entry.timer:
             entry.timer.cancel()

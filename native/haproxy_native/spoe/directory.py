@@ -72,7 +72,7 @@ class SpoeFiles:
             raise Missing(f"spoe file {name} does not exist") from None
 
     async def create(self, name: str, data: bytes, author: Author) -> tuple[Path, Outcome]:
-        """Create a file named after the last path segment of `name`, and return its path. Adds the version line if `data` has none.
+        """Create a file named after the last path segment of `name`. Return (path, outcome). Adds a version line if `data` has none.
 
         Raises BadValue, Exists, Refused, WriteFailed and Unusable.
         """
@@ -94,7 +94,7 @@ class SpoeFiles:
         return path, replace(outcome, version=self.file(name).version())
 
     async def change(self, name: str, edit: Callable[[bytes | None], bytes | None], author: Author) -> Outcome:
-        """Call `edit` with the content of a file without its version line, and write the content that `edit` returns.
+        """Call `edit` with the content of a file, but without the version line, and write the content that `edit` returns.
 
         For a missing file, `edit` is called with None. If `edit` returns None, the file is deleted.
 

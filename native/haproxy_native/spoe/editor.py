@@ -29,7 +29,7 @@ Object = dict[str, Any]
 
 
 def outline(table: Resources | None = None) -> Outline:
-    """Return the outline by which a SPOE file is split: the keywords that begin a section."""
+    """Return the outline of SPOE files, which has the keywords that begin a section."""
     rows = (table or resources()).by_name.values()
     return Outline((row.section for row in rows if row.file == FILE), scopes=True)
 
@@ -40,7 +40,7 @@ def scopes(document: Document) -> list[str]:
 
 
 class ScopeEditor:
-    """Reads and edits SPOE files in one grammar."""
+    """Reads and edits the scopes of SPOE files, and the objects in these scopes."""
 
     def __init__(self, language: Grammar | None = None, table: Resources | None = None) -> None:
         self.grammar, self.resources = language or grammar(), table or resources()
@@ -122,7 +122,7 @@ class ScopeEditor:
 
 
 def _rename_object(document: Document, scope: str, resource: Resource, old: Section, name: str) -> Document:
-    """Return the document, in which an object and the lines of the scope that refer to the object have its new name.
+    """Return the document with an object renamed to `name`, in its header and in all lines of the scope that refer to the object.
 
     Raises BadValue and Exists.
     """
@@ -165,7 +165,7 @@ def check_scope(document: Document, name: str) -> None:
 
 
 def _sections_in(document: Document, scope: str) -> Iterator[Section]:
-    """Yield the scope's own lines and the sections in it."""
+    """Yield the sections of a scope: the section of kind SCOPE with the name of the scope, and then the sections of its objects."""
     within = False
     for section in document.sections:
         if section.kind == SCOPE:

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 class SpoeFile:
-    """A file with its version and its transactions. Call `open` first."""
+    """A SPOE file with its version and its transactions. Call `open` first."""
 
     def __init__(self, path: Path, store: SpoeStore) -> None:
         self.path, self._store = path, store
@@ -125,7 +125,7 @@ class SpoeFile:
         self._transactions.delete(id_, author)
 
     def check_transaction(self, id_: str, *, author: Author, commit: bool) -> None:
-        """Raise Forbidden or NoTransaction unless the author may commit the transaction, or delete the transaction if `commit` is false."""
+        """Raise Forbidden or NoTransaction unless the author may commit a transaction, or delete the transaction if `commit` is False."""
         if commit:
             self._transactions.to_commit(id_, author)
         else:
@@ -172,7 +172,7 @@ class SpoeFile:
         return transaction, await run_to_the_end(self._store.context, put())
 
     def _compare(self, expect: Expect) -> None:
-        """Raise Conflict unless the current version is the expected one. Unlike configurations, SPOE files are not merged."""
+        """Raise Conflict unless the current version is the one that `expect` requires. Unlike configurations, SPOE files are not merged."""
         try:
             expect.compare(self._current.version)
         except Stale as error:
@@ -181,7 +181,7 @@ class SpoeFile:
     # -- the commit
 
     async def _put(self, change: Change, reasons: Sequence[Reason] = ()) -> Outcome:
-        """Commit a change of the text. `reasons`: the reasons to reload if no filter reads the file."""
+        """Commit a change of the file's text. `reasons`: the reasons to reload if no filter reads the file."""
 
         async def make() -> tuple[bytes, bytes]:
             self.notice()

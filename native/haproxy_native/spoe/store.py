@@ -53,7 +53,7 @@ class SpoeFilter:
 
 
 class SpoeFilters:
-    """Finds the filters that read a file.
+    """Finds the filters of a configuration that read a SPOE file.
 
     A relative path in a filter may be relative to one of the directories `bases`, or to HAProxy's working directory. `working` returns the
     working directory, or None if it is unknown.
@@ -83,7 +83,7 @@ class SpoeFilters:
         return os.path.realpath(file) in map(os.path.realpath, paths)
 
     def spelled_out(self, document: Document, file: Path) -> Document:
-        """Return the document, in which each filter that reads the file has exactly the path `file`. Line numbers do not change."""
+        """Return the document with `file` as the path in each filter that reads `file`. Line numbers do not change."""
         for reader in self.reading(document, file):
             section = document.find(reader.section.kind, reader.section.name)
             assert section
@@ -96,7 +96,7 @@ class SpoeFilters:
 
 @dataclass(frozen=True)
 class SpoeStore:
-    """The directory of SPOE files, as a commit uses it."""
+    """The directory of SPOE files, and how a commit plans, checks and writes these files."""
 
     context: CommitContext
     home: Directory
@@ -144,7 +144,7 @@ class SpoeStore:
         return path.read_bytes() if path.exists() else b"", draft.read_bytes() if draft else b""
 
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
-        """Raise InUse if a filter reads the file, in this document or in the one that the worker has loaded."""
+        """Raise InUse if a filter reads the file, in `document` or in the configuration that the worker has loaded."""
         for each in (document, self._running):
             for filter_ in self.filters.reading(each, path):
                 line = f"line {filter_.line(each)}: {filter_.text()}"

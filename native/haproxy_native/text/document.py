@@ -2,7 +2,8 @@
 
 The text is decoded as UTF-8. Bytes that are not UTF-8 become lone surrogates, which are encoded to the same bytes again. An edit returns a
 new document that shares all unchanged sections. A document may contain several files, one after the other, separated by boundaries
-(native/haproxy_native/text/parts.py). An `Outline` finds where sections begin, because a SPOE file has other sections than a configuration.
+(native/haproxy_native/text/parts.py). An `Outline` finds where sections begin. SPOE files have an outline of their own, because their
+sections are not those of a configuration.
 """
 
 import re
@@ -108,7 +109,7 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        """Return the bytes of the file."""
+        """Return the document as bytes, exactly as in the file."""
         data = self._data
         if data is None:
             data = self._data = encoded(self.text)
@@ -122,7 +123,7 @@ class Document:
         return self._size
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes of the file in pieces. Allocating memory for a whole large file would take longer than encoding it."""
+        """Yield `data` in pieces. Allocating the memory for one large `bytes` object would take longer than the encoding."""
         if (data := self._data) is not None:
             yield data
             return
@@ -136,9 +137,9 @@ class Document:
         yield encoded("".join(texts))
 
     def find(self, kind: str, name: str) -> Section | None:
-        """Return the first section with this kind and name; None if there is none.
+        """Return the first section with this kind and name; None if there is no such section.
 
-        Nameless and repeated sections have names with numbers, such as `unnamed_defaults_1` and `a_2`.
+        `name` is one of `names`: nameless and repeated sections have names with numbers, such as `unnamed_defaults_1` and `a_2`.
         """
         # A local variable, because another thread may call `drop_caches` meanwhile.
         index = self._index
@@ -179,7 +180,7 @@ class Document:
         self.cache.clear()
 
     def keys(self) -> tuple[tuple[str, str], ...]:
-        """Return (kind, name) of each section. The names are those of `names`."""
+        """Return (kind, name) of each section in file order. The names are those of `names`."""
         keys = self._keys
         if keys is None:
             keys = self._keys = tuple((section.kind, name) for section, name in zip(self.sections, self.names(), strict=True))
@@ -245,7 +246,10 @@ class Document:
         return [(self.names()[place], self.sections[place]) for place in self.places_of(kind)]
 
     def branches(self, kind: str, name: str) -> list[Section]:
-        """Return all sections with this kind and name if there are several and one is in a conditional block; otherwise an empty list."""
+        """Return all sections with this kind and name if there are several, and at least one of them is in a conditional block.
+
+        Otherwise return an empty list.
+        """
         sections = [section for address, section in self.of_kind(kind) if address == name]
         return sections if len(sections) > 1 and self._is_conditional(kind, name) else []
 
@@ -259,7 +263,7 @@ class Document:
         return False
 
     def apart_from(self, other: "Document") -> tuple[slice, slice]:
-        """Return (range in this document, range in `other`) of the sections that differ. The documents share all other sections."""
+        """Return (range in this document, range in `other`) of the sections that differ. The documents share all sections around them."""
         return apart(self.sections, other.sections)
 
     def replace(self, old: Section, new: Section) -> "Document":
@@ -273,15 +277,15 @@ class Document:
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
         """Return the document with `section` inserted after the section `after`, or at the end if `after` is None.
 
-        `apart`: insert a blank line between the two sections.
+        `apart`: insert a blank line above `section`.
         """
         return self.insert_at(section, len(self.sections) if after is None else self.sections.index(after) + 1, apart=apart)
 
     def insert_at(self, section: Section, place: int, *, apart: bool = True, closed: bool = True) -> "Document":
         """Return the document with `section` inserted at the index `place`.
 
-        `apart`: insert a blank line above the section. `closed`: insert a blank line below the section, unless the file ends there and did
-        not end in a blank line before.
+        `apart`: insert a blank line above `section`. `closed`: insert a blank line below `section`. At the end of a file, `closed` applies
+        only if the file ended with a blank line before.
         """
         before, behind = list(self.sections[:place]), self.sections[place:]
         ends_blank = bool(before) and before[-1].kind != BOUNDARY and before[-1].lines[-1].is_blank
@@ -331,7 +335,7 @@ class Document:
 
 
 def _parse_file(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:
-    """Parse one file. `at_top`: the comments at the top of the text belong to the file, not to the first section."""
+    """Parse one file. `at_top`: comments at the top of `text` belong to the file and not to its first section."""
     starts = outline.headers(text)
     if not starts:
         return Document(text, ())
@@ -346,16 +350,16 @@ def _parse_file(text: str, outline: Outline, file: str | None = None, *, at_top:
 
 
 def _with_blank_line(text: str) -> str:
-    """Append a blank line to a text that precedes a section. Return '' for an empty text."""
+    """Return a text that precedes a section, with a blank line at its end. An empty text remains empty."""
     if not text or text.endswith("\n\n"):
         return text
     return text + ("\n" if text.endswith("\n") else "\n\n")
 
 
 def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
-    """Split the comment lines at column 0 off the end of a text. Return (the rest, the comment lines).
+    """Split the comment lines at column 0 off the end of a text. Return (text before the comment lines, comment lines).
 
-    `at_top`: the text is the beginning of the file. If all its lines are comments, they belong to the file, and are returned as the rest.
+    `at_top`: the text is the beginning of the file. If all its lines are comments, they belong to the file: return (text, "").
     """
     if not text.endswith("\n") or "#" not in text:
         return text, ""
@@ -370,7 +374,6 @@ def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
 
 
 def _with_final_blank(section: Section) -> Section:
-    """Return the section with a blank line at its end."""
     lines = section.lines
     if lines[-1].is_blank and lines[-1].text.endswith("\n"):
         return section
@@ -378,6 +381,5 @@ def _with_final_blank(section: Section) -> Section:
 
 
 def _with_line_end(section: Section) -> Section:
-    """Return the section with a line end after its last line, which may lack a line end."""
     *lines, last = section.lines
     return section if last.text.endswith("\n") else section.with_lines((*lines, Line(last.text + section.newline)))

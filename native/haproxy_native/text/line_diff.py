@@ -26,7 +26,7 @@ Range = tuple[int, int]
 
 
 def unified(old: Lines, new: Lines, before: str, after: str) -> Iterator[str]:
-    """Yield the lines of a unified diff; none if the texts are equal. `before` and `after`: the names of the texts in the diff."""
+    """Yield the lines of a unified diff; no lines if the texts are equal. `before` and `after`: the names of the two texts in the diff."""
     for number, hunk in enumerate(_hunks(changes(old, new))):
         if number == 0:
             yield f"--- {before}\n"
@@ -77,7 +77,7 @@ def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[
 
 
 def _equal_ranges(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
-    """Yield (start in `old`, start in `new`, length) of each range that is equal in both, in order."""
+    """Yield (start in `old`, start in `new`, length) of each range that is equal in both sequences, in order. A length may be 0."""
     left = MOST_PAIRS
     for removed, added in _ranges_to_compare(old, new):
         before, after = old[slice(*removed)], new[slice(*added)]
@@ -93,9 +93,9 @@ def _equal_ranges(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[
 
 
 def _ranges_to_compare(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Range, Range]]:
-    """Yield (range in `old`, range in `new`) of the ranges that `difflib` can compare.
+    """Divide two sequences, and yield (range in `old`, range in `new`) of each pair of ranges to compare with `difflib`.
 
-    Short sequences are one range. Long sequences are divided at the lines that are unique in both.
+    Short sequences are not divided. Long sequences are divided at the lines that are unique in both sequences.
     """
     at = new_at = 0
     removed, added = apart(old, new)

@@ -1,8 +1,8 @@
 """Join the files of a configuration to one document, and split such a document into its files.
 
-The document begins with the text of the main file that precedes its sections. Then all files follow in the order in which HAProxy loads
-them. Each file begins with a boundary (`MARK path MARK_END`). The boundary of the main file has no path, and is left out if the main file
-is the first. Because the joined text contains the boundaries, it can be stored, compared and parsed again as a whole.
+The document begins with the preamble of the main file. Then all files follow in the order in which HAProxy loads them. Each file begins
+with a boundary (`MARK path MARK_END`). The boundary of the main file has no path. If the main file is the first, it has no boundary.
+Because the joined text contains the boundaries, it can be stored, compared and parsed again as a whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -66,7 +66,7 @@ def parts(document: Document) -> dict[str, Document]:
 
 
 def with_parts(document: Document, changed: Mapping[str, Document]) -> Document:
-    """Return the document with the files in `changed` replaced, by name."""
+    """Return the document with some of its files replaced. `changed`: the new document of each such file, by the name of the file."""
     if not is_joined(document):
         return changed.get(MAIN, document)
     contents = {name: part.data for name, part in {**parts(document), **changed}.items()}

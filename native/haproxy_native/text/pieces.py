@@ -1,4 +1,4 @@
-"""Process long texts in pieces, so that other threads can run, and compare long sequences by slices, which is faster."""
+"""Process long texts in pieces, so that other threads can run. Compare long sequences by slices, which is faster than by elements."""
 
 import codecs
 import re
@@ -31,7 +31,7 @@ def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
 
 
 def finditer(pattern: re.Pattern[AnyStr], text: AnyStr) -> Iterator[re.Match[AnyStr]]:
-    """Yield the matches of a pattern. A match must begin at the start of a line and must not go beyond the end of that line."""
+    """Yield the matches of a pattern in a text. Each match of `pattern` must begin at the start of a line, and end in the same line."""
     for start, end in pieces(text):
         if end - start > PIECE:
             yield from filter(None, [pattern.match(text, start, end)])
@@ -54,7 +54,7 @@ def without(pattern: re.Pattern[AnyStr], text: AnyStr, most: int = 0) -> AnyStr:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """Join texts. Many texts are joined in pieces."""
+    """Join texts, in batches if there are many, so that the caller can be abandoned between two batches. Raises Abandoned."""
     parts = iter(parts)
     texts = list[str]()
     while some := list(islice(parts, _MANY)):

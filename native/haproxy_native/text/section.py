@@ -22,7 +22,7 @@ BOUNDARY = ""
 
 
 class Section:
-    """One section. `name` is the name in the header without needless quotes, or empty. `file` is None for the main file."""
+    """One section. `name`: the name in the header, without needless quotes; empty if there is none. `file`: None for the main file."""
 
     __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "name", "usual_indent")
 
@@ -66,12 +66,12 @@ class Section:
 
     @property
     def own_indent(self) -> str | None:
-        """Return the indent of the first line with words after the header; None if there is no such line."""
+        """Return the indent of the first line with words below the header; None if there is none. Skips lines such as `.if`."""
         return next((line.indent for line in self.lines[1:] if line.args and not line.args[0].startswith(".")), None)
 
     @property
     def indent(self) -> str:
-        """Return the indent for new lines."""
+        """Return the indent for new lines of the section."""
         own = self.own_indent
         return self.usual_indent if own is None else own
 
@@ -120,11 +120,11 @@ class Section:
         return slice(begin + removed.start, begin + removed.stop), slice(begin + added.start, begin + added.stop)
 
     def part(self, places: slice) -> "Section":
-        """Return a copy of the section with its header and a range of its lines."""
+        """Return a copy of the section that has only the header and the lines in the range `places`."""
         return self.with_lines((self.header, *self.lines[places]))
 
     def with_usual_indent(self, indent: str) -> "Section":
-        """Return a copy of the section with `indent` for new lines. If the section has lines, their indent takes precedence."""
+        """Return a copy of the section in which new lines have the indent `indent`, unless existing lines below the header have another."""
         return self._like(usual_indent=indent)
 
     def _like(self, **changed: Any) -> "Section":
@@ -160,9 +160,9 @@ class Section:
         return read
 
     def outside_blocks(self, place: int) -> int:
-        """Return the index of the last line of the conditional block or snippet that contains a line.
+        """Return the index of the last line of the conditional block or snippet that contains the line at `place`.
 
-        Return `place`, the index of the line, if the line is in neither.
+        Return `place` if no block or snippet contains the line, or if the section ends inside the block.
         """
         while place in self.snippets and place + 1 in self.snippets:
             place += 1
@@ -176,11 +176,10 @@ class Section:
         return place if depth[end + 1] > 0 else end
 
     def between(self, previous: int | None, following: int | None) -> int:
-        """Return the index of the line after which to insert a new line between two lines.
+        """Return the index of the line below which to insert a new line, so that it is between the lines at `previous` and `following`.
 
-        `previous`: the index of the line above; None for the header. `following`: the index of the line below; None for the end of the
-        section. The new line will be in the innermost conditional block that contains both lines, and above the comments of the following
-        line.
+        `previous`: None for the header. `following`: None for the end of the section. The new line will be in the innermost conditional
+        block that contains both lines, and above the comments that belong to the line at `following`.
         """
         depths, end = self._depths(), len(self.lines) if following is None else following
         if previous is not None:
@@ -189,14 +188,14 @@ class Section:
         return place - len(self.comments_above(place + 1))
 
     def comments_above(self, place: int) -> list[int]:
-        """Return the indices of the comment lines directly above a line."""
+        """Return the indices of the comment lines directly above the line at `place`."""
         first = place
         while first > 1 and self.lines[first - 1].is_comment and first - 1 not in self.snippets:
             first -= 1
         return list(range(first, place))
 
     def is_conditional(self, place: int) -> bool:
-        """Return whether a line is in a conditional block."""
+        """Return whether the line at `place` is in a conditional block."""
         return self._depths()[place] > 0 and place not in self.snippets
 
     def _depths(self) -> list[int]:

@@ -100,7 +100,7 @@ def words_of(line: str) -> tuple[str, ...]:
 
 
 def is_word(text: str) -> bool:
-    """Return whether HAProxy reads the text as exactly one word wherever it is in a line."""
+    """Return whether HAProxy reads a text as exactly one word, at any position of a line."""
     at, closed = 0, text != ""
     while closed and at < len(text):
         if text[at] == '"':
@@ -113,7 +113,7 @@ def is_word(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """Return the text as one word in double quotes, in which HAProxy expands a `${VAR}`. Any other `$` is escaped."""
+    """Return a text as one word in double quotes. HAProxy expands each `${VAR}` in the word; any other `$` is escaped."""
     return '"' + _TO_ESCAPE.sub(_escape_signs, text) + '"'
 
 
@@ -149,7 +149,7 @@ def expanded(word: str, values: Mapping[str, str]) -> str | None:
 
 
 def with_variables(word: str, value: str) -> str:
-    """Return a word as HAProxy reads it if every environment variable had this value."""
+    """Return a word as HAProxy would read it if each environment variable in the word had the value `value`."""
     return _read(word, lambda _: value)
 
 

@@ -147,7 +147,7 @@ class Confirmations(Observer):
         return self._ledger.get(id_)
 
     def is_confirmed(self, confirmation: str) -> bool | None:
-        """Return whether the changes of a confirmation are permanent; None while that is undecided; True for an unknown id."""
+        """Return whether the changes of a confirmation are permanent; None while it is OPEN or PENDING; True for an unknown id."""
         try:
             known = self._ledger.get(confirmation)
         except NoConfirmation:
@@ -182,10 +182,11 @@ class Confirmations(Observer):
 
     @asynccontextmanager
     async def open_confirmation(self, by: AnyAuthor, seconds: float, guard: Guard | None = None) -> AsyncIterator[AnyAuthor]:
-        """Open a confirmation, and yield the author to make its changes with. Reloads of this author are not debounced.
+        """Yield the author for the changes of a new confirmation. While the body runs, the confirmation is OPEN.
 
         The deadline is `seconds` after the end of the body. If the body raises, its changes are rolled back at once. If the body changes
-        nothing, the confirmation ends as VOID. A violated `guard` rolls the changes back before the deadline.
+        nothing, the confirmation ends as VOID. If `guard` is violated, the changes are rolled back before the deadline. Reloads for the
+        yielded author are not debounced.
 
         Raises what `admit` raises, and Unrecorded if the confirmation cannot be stored. With a guard, raises RuntimeFailure if HAProxy does
         not answer.
@@ -220,7 +221,7 @@ class Confirmations(Observer):
         await self._note(made.id, status=PENDING, deadline=time.time() + seconds, baseline=start)
 
     async def _has_entries(self, id_: str) -> bool:
-        """Return whether the history has entries of the confirmation; True if it cannot be read."""
+        """Return whether the history has entries of the confirmation; True if the history cannot be read."""
         try:
             await self._history.catch_up()
             return bool(await self.entries(id_))
@@ -229,13 +230,19 @@ class Confirmations(Observer):
             return True
 
     async def confirm(self, id_: str, by: Author) -> Confirmation:
-        """Make the changes permanent. Raises NoConfirmation, NotPending, Forbidden, and Unusable with nothing changed."""
+        """Make the changes permanent. Raises NoConfirmation, NotPending and Forbidden.
+
+        Raises Unusable if the state CONFIRMED cannot be stored; the confirmation is then still PENDING.
+        """
         async with self._lock:
             self.check_pending(id_, by)
             return self._notified(await self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
 
     async def extend(self, id_: str, seconds: float, by: Author) -> Confirmation:
-        """Set the deadline to `seconds` from now. Raises NoConfirmation, NotPending, Forbidden, and Unusable with nothing changed."""
+        """Set the deadline to `seconds` from now. Raises NoConfirmation, NotPending and Forbidden.
+
+        Raises Unusable if the change cannot be stored; the deadline is then the same as before.
+        """
         async with self._lock:
             self.check_pending(id_, by)
             # The history must have the entries before the confirmation is PENDING on disk: after a kill, the rollback would miss them.
@@ -245,7 +252,8 @@ class Confirmations(Observer):
     async def roll_back(self, id_: str, by: Author) -> Confirmation:
         """Roll the changes back at once. Cancelling the caller does not cancel the rollback.
 
-        Raises NoConfirmation, NotPending and Forbidden. Raises one of TEMPORARY if the rollback failed; the server repeats it every second.
+        Raises NoConfirmation, NotPending and Forbidden. Raises one of TEMPORARY if the rollback failed; the server then repeats it every
+        second.
         """
         self.check_pending(id_, by)
         self._ledger.update(id_, queue_write=False, deadline=time.time())
@@ -265,7 +273,10 @@ class Confirmations(Observer):
         return changed
 
     async def _note(self, id_: str, **members: Any) -> Confirmation:
-        """Change a confirmation and wait until it is on disk. If the disk refuses the write, return at once; the write stays queued."""
+        """Change members of a confirmation, and wait until they are on disk. If the disk refuses the write, the write stays queued.
+
+        In this case, the call does not wait any longer.
+        """
         changed = self._notified(self._ledger.update(id_, **members))
         await self._ledger.wait_until_written()
         return changed
@@ -280,7 +291,7 @@ class Confirmations(Observer):
     # -- guards
 
     async def _judge_guard(self, waiting: Confirmation) -> None:
-        """Update the verdict of a PENDING confirmation if that is due, and roll its changes back if the guard is violated.
+        """Update the verdict of a PENDING confirmation if a new verdict is due. If the guard is violated, roll the changes back.
 
         Waits for HAProxy until the deadline, but at most ANSWER_SECONDS.
         """
@@ -311,7 +322,7 @@ class Confirmations(Observer):
             await self._note(made.id, status=VOID, ended=time.time())
 
     async def _watch(self) -> None:
-        """Enforce deadlines and guards until cancelled. Read the confirmations first if that failed at the start."""
+        """Enforce deadlines and guards until cancelled. If the confirmations could not be read at the start, read them again."""
         while True:
             self._changed.clear()
             waiting, pause = self._ledger.waiting, RETRY_SECONDS
@@ -337,7 +348,7 @@ class Confirmations(Observer):
                 await asyncio.sleep(pause)
 
     async def _roll_back(self, id_: str, end: str = ROLLED_BACK) -> Confirmation:
-        """Revert the history entries of a confirmation that has not ended. End it in the state `end`, or as FAILED, and return it.
+        """Revert the history entries of a confirmation that has not ended. End the confirmation as `end` or FAILED, and return it.
 
         Raises one of TEMPORARY if the rollback failed; the confirmation then stays PENDING.
         """
@@ -361,7 +372,7 @@ class Confirmations(Observer):
             return await self._note(id_, status=end, ended=time.time(), error="")
 
     async def _revert_entry(self, entry: int, author: Author) -> str:
-        """Revert a history entry. Return why a part of it is still in effect; '' if it is reverted. Raises one of TEMPORARY."""
+        """Revert a history entry. Return why a part of it is still in effect; empty if all of it is reverted. Raises one of TEMPORARY."""
         reason = ""
         for number in range(1, TRIES + 1):
             try:

@@ -50,7 +50,7 @@ _KINDS = {"FRONTEND": "frontends", "BACKEND": "backends"}
 
 @dataclass(frozen=True)
 class Guard:
-    """The conditions of a guard. At least one of `errors` and `ready` is set."""
+    """The conditions that an unconfirmed change must meet, or else it is rolled back. At least one of `errors` and `ready` is set."""
 
     # The largest percentage of the requests since the change that may be answered with 5xx; None for no limit.
     errors: float | None = None
@@ -105,7 +105,7 @@ class WorkerStatistics:
     ready: Mapping[str, int]
 
     def totals(self, sections: AbstractSet[str]) -> dict[str, Count]:
-        """Add up the counts of these sections, by kind."""
+        """Return the sum of the counts of `sections`, by kind."""
         totals = dict[str, Count]()
         for (kind, name), count in self.counts.items():
             if name in sections:
@@ -159,7 +159,7 @@ class Verdict:
 
 
 def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Verdict:
-    """Compare the last readings with the baseline `start`. There is at least one reading, and the newest is the last."""
+    """Compare the last readings with the baseline `start`. `readings`: at least one reading, the newest last."""
     last, counts = readings[-1], dict[str, Count]()
     for kind, count in last.totals(frozenset(start["sections"])).items():
         former = Count(**start["counts"].get(kind, {})) if last.worker == start["worker"] else Count()
@@ -184,9 +184,9 @@ def judge(guard: Guard, start: Mapping[str, Any], readings: Sequence[WorkerStati
 
 
 def _short_of_servers(start: Mapping[str, Any], readings: Sequence[WorkerStatistics]) -> Iterator[str]:
-    """Yield a text about each backend that has fewer ready servers in all these readings than it had before the change.
+    """Yield a text about each backend that has fewer ready servers in each of `readings` than before the change.
 
-    If a backend is missing from a reading, it was deleted. Its servers then count as ready.
+    A backend that is missing from a reading was deleted, and counts as if it had as many ready servers as before.
     """
     for name, before in start["ready"].items():
         numbers = [reading.ready.get(name, before) for reading in readings]
@@ -229,7 +229,7 @@ class GuardWatch:
 
 
 def affected_sections(document: Document, objects: Collection[str]) -> frozenset[str]:
-    """Return the names of the frontends, backends and listens whose traffic a change of these objects may affect.
+    """Return the names of the frontends, backends and listens whose traffic a change of `objects` may affect.
 
     A defaults section affects the proxies that inherit from it, and `global` affects all. A stored file, or a section of any other kind,
     affects each proxy that has its name in a line, or inherits such a line.

@@ -57,7 +57,7 @@ class Confirmation:
 class ConfirmationLedger:
     """The confirmations of one engine. Each change in memory calls `changed`.
 
-    `add` and `change` return once the change is on disk. `update` returns at once and queues the write. The database writes in the order of
+    `add` and `change` wait until the change is on disk. `update` queues the write and does not wait. The database writes in the order of
     the calls, so history entries that were added before a call are on disk before the confirmation.
     """
 
@@ -72,7 +72,7 @@ class ConfirmationLedger:
             log.error("reading the confirmations failed: %s", error)
 
     async def read(self) -> None:
-        """Read the confirmations from the database, if that failed at the start. Raises Unusable."""
+        """Read the confirmations from the database again, after reading them failed at the start. Raises Unusable."""
         self._known, self.is_read = await self._database.run(_read_rows), True
 
     def all(self) -> list[Confirmation]:
@@ -91,9 +91,9 @@ class ConfirmationLedger:
         return next((confirmation for confirmation in self.all() if not confirmation.is_over), None)
 
     async def add(self, make: Callable[[str], Confirmation]) -> Confirmation:
-        """Add the confirmation that `make` returns for a new id, and return it once it is on disk. Raises Unusable with nothing added.
+        """Add the confirmation that `make` returns for a new id, and wait until it is on disk.
 
-        Deletes the oldest ended confirmations, so that at most MOST of them stay.
+        If the disk refuses the write, raises Unusable and adds nothing. Deletes the oldest ended confirmations if there are more than MOST.
         """
         if not self.is_read:
             await self.read()
@@ -111,7 +111,10 @@ class ConfirmationLedger:
         return made
 
     async def change(self, id_: str, **members: Any) -> Confirmation:
-        """Change members of a confirmation, and return the result once it is on disk. Raises NoConfirmation, or Unusable with no change."""
+        """Change members of a confirmation, and wait until they are on disk. Raises NoConfirmation.
+
+        If the disk refuses the write, raises Unusable and changes nothing.
+        """
         changed = replace(self.get(id_), **members)
         await self._database.store(partial(_store, changed, ()))
         self._known[id_] = changed
@@ -119,7 +122,7 @@ class ConfirmationLedger:
         return changed
 
     def update(self, id_: str, *, queue_write: bool = True, **members: Any) -> Confirmation:
-        """Change members of a confirmation in memory, and queue the write. Without `queue_write`, only the next change writes them."""
+        """Change members of a confirmation in memory, and queue the write. Without `queue_write`, the next write includes these members."""
         self._known[id_] = changed = replace(self.get(id_), **members)
         self._changed()
         if queue_write:

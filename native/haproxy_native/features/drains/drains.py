@@ -1,6 +1,6 @@
 """Drain servers: take them out of service, wait until they are idle, and then perform the requested action on them.
 
-`Drains` starts a drain as a background operation and runs it. `Drain` has its arguments, and `DrainWatch` acts on the servers.
+`Drains` starts a drain as a background operation and runs it. `Drain` has the arguments, and `DrainWatch` acts on the servers.
 
 * A server is idle if it has at most `Drain.sessions` sessions, including those in former workers.
 * After a reload, the servers are drained again in the new worker. The states are stored as overrides.
@@ -68,7 +68,7 @@ class ServerStatistics:
 
 
 def rows(stat: str) -> list[ServerStatistics]:
-    """Parse an answer to `show stat` for servers."""
+    """Return the servers in an answer to `show stat`."""
     servers = []
     for row in answers.table(stat):
         address = row.get("addr", "").rpartition(":")[0].strip("[]") or row.get("addr", "")
@@ -184,7 +184,7 @@ READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
 
 
 class DrainWatch:
-    """Counts the sessions of the servers of one drain, and changes their states. `sessions` has the last counts, by server."""
+    """Counts the sessions of the servers of one drain, and changes the states of these servers. `sessions`: the last counts, by server."""
 
     def __init__(self, engine: Engine, workers: Workers, running: RunningOperation) -> None:
         self._engine, self._workers, self.running = engine, workers, running
@@ -228,7 +228,7 @@ class DrainWatch:
         return not self.paused and not hidden and all(count <= self.drain.sessions for count in self.sessions.values())
 
     async def _drain_worker(self) -> list[ServerStatistics]:
-        """Return all servers of the drain's backends. If the worker in service has not been drained yet, drain its servers first.
+        """Return all servers of the drain's backends. If a new worker is in service, first drain the drain's servers in that worker.
 
         The states of the drained servers are stored as overrides. The progress records which worker was drained, and the states from before
         the drain. Raises DrainFailed if another client has made a server ready.
@@ -266,7 +266,7 @@ class DrainWatch:
         return sessions
 
     async def _states(self, servers: Iterable[str] = ()) -> dict[str, ServerState]:
-        """Return the states in the worker in service of these servers. If `servers` is empty, return those of all servers of the drain."""
+        """Return the states of `servers` in the worker in service. If `servers` is empty, return the states of all servers of the drain."""
         names, states = frozenset(servers) or self._servers, []
         backends = {backend_and_server(server)[0] for server in names}
         for backend in backends if len(backends) <= FEW else [""]:
@@ -284,7 +284,7 @@ class DrainWatch:
             await change_process(self._engine.context, name, partial(self._send_states, lot), touched, author=self.running.author)
 
     async def _send_states(self, new_states: Mapping[str, str]) -> list[MemberChange]:
-        """Send the commands for the states that differ, and return the changes for the history."""
+        """Send a command for each server that is not in its new state, and return the changes for the history."""
         before = await self._states(new_states)
         if not before:
             return []
@@ -393,7 +393,7 @@ class Drains:
         raise DrainFailed(f"{left}; the servers stay drained")
 
     async def _delete_servers(self, watch: DrainWatch) -> None:
-        """Delete the servers from the configuration in one commit. If that does not reload HAProxy, also delete them from the process."""
+        """Delete the servers from the configuration in one commit, and from the process unless the commit reloads HAProxy."""
         document = self._engine.document
         deletion = DeleteServers(watch.drain.servers, self._editor)
         if deletion.apply(document) is not document:

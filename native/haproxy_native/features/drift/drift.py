@@ -47,7 +47,7 @@ LIMIT_AT_START, LIMIT_NOW = "Hard_maxconn", "Maxconn"
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference."""
+    """An object or a member that differs between two sides."""
 
     object: str
     # Empty if the object exists on one side only.
@@ -80,7 +80,7 @@ class Drift:
         self._engine, self._overrides = engine, overrides
 
     async def find(self) -> DriftReport:
-        """Compare everything, and return the report. If HAProxy does not answer, the report says so, and nothing is raised."""
+        """Make all comparisons, and return the report. If HAProxy does not answer, the report says so, and no error is raised."""
         with suppress(NativeError):
             await self._engine.notice()
         running, document = self._engine.running, self._engine.document

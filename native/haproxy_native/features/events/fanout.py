@@ -21,7 +21,7 @@ GATHER_SECONDS = 0.02
 
 
 class Fanout:
-    """The groups of subscribers, by filter. `encode` encodes events. Without events for `seconds`, it encodes a heartbeat."""
+    """The groups of subscribers, by filter. `encode` encodes events, or a heartbeat from an empty list, after `seconds` without events."""
 
     def __init__(self, stream: EventStream, encode: Encode, seconds: float) -> None:
         self._stream, self._encode, self._seconds = stream, encode, seconds
@@ -29,7 +29,7 @@ class Fanout:
         self._background = Background("writing events")
 
     async def follow(self, subscription: Subscription, write: Write, seconds: float) -> list[StreamEvent]:
-        """Return the stored events, which the caller writes. If there are none, write new events as they are published, and return [].
+        """Return stored events for the caller to write. If there are none, write new events with `write` as they appear, and return [].
 
         Writing ends when the client is too slow, when the subscription is closed, or after `seconds`. Raises FellBehind.
         """
@@ -70,9 +70,10 @@ class Fanout:
 
 
 class _Group:
-    """The subscribers with one filter, its members, and how each writes to its connection.
+    """A group of subscribers with the same filter. `members` maps each subscriber to the function that writes to its connection.
 
-    All members have received the events up to the id `_place`. All but those in `_unwritten` have also received `_data`, the next events.
+    All members have received the events up to the id `_place`. `_data` has the encoded events after `_place`. All members have received
+    `_data` as well, except those in `_unwritten`.
     """
 
     def __init__(self, subscription: Subscription, encode: Encode) -> None:
@@ -115,7 +116,7 @@ class _Group:
             self._place = self.subscription.place
 
     def leave(self, member: Subscription) -> None:
-        """Remove a member. Its subscription continues after the last event that was written to it."""
+        """Remove a member. The subscription continues after the last event that was written to the member's connection."""
         self._write_rest()
         self._release(member)
 

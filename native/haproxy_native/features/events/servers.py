@@ -84,7 +84,7 @@ async def ring_lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
 
 
 def backends_in(line: str) -> Collection[str] | None:
-    """Return the backends that a line of a ring names. If the line reports that lines were lost, return None, which stands for all."""
+    """Return the backends that a line of a ring names; None, which stands for all backends, if the line reports that lines were lost."""
     if _LOSS.search(line):
         return None
     match = _SERVER.search(line) or _BACKEND.search(line)
@@ -116,7 +116,7 @@ def as_dict(row: Row) -> dict[str, Any]:
 def scan_pause(durations: Collection[float]) -> float:
     """Return the seconds until the next scan, from the durations of the last scans.
 
-    Only the shortest duration counts, since the others include waiting for the socket or the processor.
+    Only the shortest duration counts, since longer ones include waiting for the socket or the processor.
     """
     return max(SCAN_SECONDS, min(durations, default=0) / SCAN_SHARE)
 
@@ -160,7 +160,7 @@ class ServerWatch:
             self.poll_soon(*{parsed(member.object)[1] for member in event.result.members})
 
     def poll_soon(self, *backends: str | None) -> None:
-        """Wake up the watch to read these backends. None stands for all."""
+        """Wake up the watch to read these backends. None stands for all backends."""
         self._due_backends.update(backends)
         if backends:
             self._changed.set()
@@ -229,7 +229,7 @@ class ServerWatch:
     async def _poll(self) -> None:
         """Read all servers, and compare their rows in small pieces.
 
-        Between the pieces, read the backends that have become due. Their rows are newer, so their rows in later pieces are skipped.
+        Between the pieces, read the backends that have become due. The rows of such a backend in later pieces are older, and are skipped.
         """
         async with self._polling:
             text = await self._engine.runtime.read_dump("show servers state", r"1\n")
@@ -268,7 +268,7 @@ class ServerWatch:
                 self._publish_change(before, after)
 
     def _publish_change(self, before: Row | None, after: Row | None) -> None:
-        """Publish the change of a server, unless none of its members differs. None stands for a server that does not exist."""
+        """Publish the change of a server if any of its members differs. None stands for a server that does not exist."""
         row = after or before
         assert row
         members, former = as_dict(row), as_dict(before) if before and after else {}

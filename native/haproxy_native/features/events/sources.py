@@ -173,7 +173,7 @@ class EventSources:
                 self.stream.publish(WORKER, f"worker/{worker.pid}", {"pid": worker.pid} | former)
 
     async def current_state(self, wanted: EventFilter, *, zeros: bool = True) -> dict[str, Any]:
-        """Return the present state of everything that a filter matches. If HAProxy does not answer, servers and counters are missing.
+        """Return the current state of everything that a filter matches. If HAProxy does not answer, servers and counters are missing.
 
         With `zeros=False`, counters that are 0 are left out.
         """
@@ -195,5 +195,5 @@ class EventSources:
 
     @property
     def lines_to_add(self) -> dict[str, str]:
-        """Return the lines, by section, that make HAProxy report the states of all servers to a ring; empty if HAProxy already does."""
+        """Return the lines, by section, that make HAProxy report the states of all servers to a ring; empty if HAProxy already does so."""
         return state_ring.lines_to_add(self._engine.document)

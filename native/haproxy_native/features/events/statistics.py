@@ -1,8 +1,8 @@
 """Publish the counters of frontends, backends and servers that have changed, while a client subscribes to them.
 
 `StatisticsWatch` polls HAProxy once for all subscribers, and only for the kinds of objects that some subscriber wants: a thousand servers
-are most of the work. Most lines of an answer differ from the answer before only in *running* cells, which change with time alone. A line is
-therefore not parsed if the texts between its running cells are unchanged (`Statistics.changed_since`).
+are most of the work. Most lines of an answer differ from the previous answer only in *running* cells, which change with time alone. A line
+is therefore not parsed if the texts between its running cells are unchanged (`Statistics.changed_since`).
 
 The history of the most important counters (statistics_history.py) is always recorded, from the answers to these polls. While nobody
 subscribes to counters, the history has its own polls, which are less frequent.
@@ -96,7 +96,7 @@ class Statistics:
             ]
 
     def changed_since(self, before: "Statistics") -> Iterator[dict[str, Counters]]:
-        """Yield the counters of each object that differ from the counters in `before`, for LINES lines at a time.
+        """Yield, by object, the counters that differ from the counters in `before`, for LINES lines at a time.
 
         An object is left out if only its running cells differ.
         """
@@ -128,7 +128,7 @@ class Statistics:
         return [(place, "" if column in _NAMES | _CLOCKS else column) for place, column in enumerate(self.columns)]
 
     def _row(self, key: Key, place: int) -> Cells | None:
-        """Return the cells of the row with this key, which usually has the index `place`; None if there is no such row."""
+        """Return the cells of the row with this key; None if there is no such row. The row usually has the index `place`."""
         return self._row_at(key, place) or self._row_at(key, self._places_of_names.get(key[:2], len(self)))
 
     def _row_at(self, key: Key, place: int) -> Cells | None:

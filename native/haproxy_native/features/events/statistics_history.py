@@ -6,9 +6,9 @@ samples after an hour, and earlier if it exceeds MOST_BYTES.
 A sample has one number for each object and measure. The numbers are stored column by column and compressed, since most columns are zeros or
 nearly the same for all objects. Consecutive samples with the same objects share the tuple of their names.
 
-Counters are stored as differences from the sample before, from which rates are computed. After a *break* there is no difference, and so no
-rate. Breaks are: HAProxy did not answer, another worker is in service, or a counter has decreased, as after `clear counters`. No rate is
-therefore negative, or an average over a time without samples.
+Counters are stored as differences from the previous sample. Rates are computed from these differences. After a *break* there is no
+difference, and so no rate. A break is: HAProxy did not answer, another worker is in service, or a counter has decreased, as after
+`clear counters`. No rate is therefore negative, or an average over a time without samples.
 """
 
 import time
@@ -91,7 +91,7 @@ class SampleRing:
         return self._clock() >= self._sampled_at + 0.9 * self.interval
 
     def restart(self) -> None:
-        """Begin a break: the next sample gets no differences from the last one."""
+        """Begin a break: the next sample is stored without differences from the previous sample, so that no rates are computed from it."""
         self._counters = []
 
     def skip(self) -> None:
@@ -201,7 +201,7 @@ class StatisticsHistory:
     ) -> list[dict[str, Any]]:
         """Return the result of `SampleRing.read` for each ring that has any of these kinds. Blocks.
 
-        Without a `pattern` for objects, or without `may_read`, all objects are returned.
+        Only objects of these kinds are returned, and only those that `pattern` covers and that `may_read` permits.
         """
 
         def is_wanted(object_: str) -> bool:

@@ -67,7 +67,7 @@ class StreamEvent:
 
     @classmethod
     def of(cls, id_: int, type_: str, object_: str, data: Mapping[str, Any], objects: Sequence[str] = ()) -> Self:
-        """Encode an event. `objects` are all objects that it is about, if there are more than `object_`."""
+        """Encode an event. `objects`: all objects that the event is about, if there are more than `object_`."""
         text = _ENCODE({"id": str(id_), "time": _rfc3339(id_ // 1000), "type": type_, "object": object_, "data": data})
         # A byte of a file that is not UTF-8 is a lone surrogate here. It is encoded as an escape.
         return cls(id_, type_, objects or (object_,), text.encode("utf-8", "backslashreplace"))
@@ -166,7 +166,7 @@ class EventStream:
         self._is_closed = False
 
     def publish(self, type_: str, object_: str, data: Mapping[str, Any], objects: Sequence[str] = ()) -> None:
-        """Store an event and wake the subscribers. `objects` are all objects that it is about, if there are more than `object_`."""
+        """Store an event and wake the subscribers. `objects`: all objects that the event is about, if there are more than `object_`."""
         self._last = max(self._last + 1, int(self._now() * 1_000_000))
         event = StreamEvent.of(self._last, type_, object_, data, objects)
         self._watched.get(type_, self._main).add(event)
@@ -200,7 +200,7 @@ class EventStream:
         return id_ <= self._last and not unrecorded and all(id_ >= store.floor for store in self._stores(types))
 
     def after(self, id_: int, types: Collection[str], first: int) -> Sequence[StreamEvent]:
-        """Return the next stored events with ids above `id_`, at most BATCH. They may include events of other types.
+        """Return the next stored events with ids above `id_`, at most BATCH. The result may include events of other types than `types`.
 
         Raises FellBehind if an event with an id above both `id_` and `first` was dropped.
         """
@@ -216,7 +216,7 @@ class EventStream:
         return watched if len(watched) == len(set(types)) else [self._main, *watched]
 
     def is_wanted(self, type_: str) -> bool:
-        """Return whether there is a subscriber to events of this type, or the last one left less than LINGER_SECONDS ago."""
+        """Return whether there is a subscriber to events of this type, or the last such subscriber left less than LINGER_SECONDS ago."""
         if any(type_ in subscription.wanted.types for subscription in self._subscriptions):
             return True
         return time.monotonic() - self._left_at.get(type_, -LINGER_SECONDS) < LINGER_SECONDS
@@ -315,11 +315,11 @@ class Subscription:
         return True
 
     def wake(self) -> None:
-        """End the present `wait`."""
+        """End the current `wait`, if there is one."""
         if self._waiter and not self._waiter.done():
             self._waiter.set_result(None)
 
     def close(self) -> None:
-        """End the subscription, and a present `wait` or `read`."""
+        """End the subscription, and the current `wait` or `read`, if there is one."""
         self.is_closed = True
         self.wake()

@@ -50,7 +50,7 @@ class Explain:
         self._states_read = -STATES_SECONDS
 
     async def answers(self, candidate: Candidate, questions: Sequence[Question]) -> list[Explanation]:
-        """Explain requests to a candidate. Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
+        """Explain what a candidate would do with each request. Raises Forbidden, BadRequest, NoShadow, Refused and CheckImpossible."""
         document, explanations = candidate.after, list[Explanation]()
         async with self.shadow_of(candidate, is_asked=True) as shadow_client:
             shadow = shadow_client.shadow

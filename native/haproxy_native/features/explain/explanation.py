@@ -25,7 +25,7 @@ class AppliedRule(SourceLine):
 
 @dataclass(frozen=True)
 class UnknownEffect(SourceLine):
-    """A line whose effect in the running HAProxy may differ from that in the shadow, and why."""
+    """A line whose effect in the running HAProxy may differ from its effect in the shadow, and why."""
 
     why: str
 
@@ -125,10 +125,10 @@ def _applied_rules(shadow: Shadow, marks: Sequence[str]) -> Iterator[AppliedRule
 
 
 def _answering_rule(shadow: Shadow, outcome: RequestOutcome, rules: Sequence[AppliedRule]) -> SourceLine | None:
-    """Return the rule that answered instead of a server; None if there is none.
+    """Return the rule with which HAProxy answered the request itself; None if there is no such rule.
 
-    If a rule has denied the request, HAProxy reports the line of this rule. Otherwise, return the last rule that applied and that is of a
-    kind that answers requests.
+    If a rule has denied the request, HAProxy reports the line of this rule. Otherwise, return the last of `rules` whose kind can answer
+    requests.
     """
     if outcome.termination.startswith("P") and outcome.last_line in shadow.places:
         return shadow.places[outcome.last_line]

@@ -82,7 +82,7 @@ def client_request(question: Question, listeners: Sequence[FrontendListener]) ->
 
 
 def offers_http_2(question: Question, listener: FrontendListener) -> bool:
-    """Return whether the client offers HTTP/2. The request to the shadow uses HTTP/1.1 nevertheless."""
+    """Return whether the client offers HTTP/2 to a listener in mode http. The request to the shadow uses HTTP/1.1 nevertheless."""
     return listener.mode == HTTP and HTTP_2 in question.alpn.split(",")
 
 
@@ -115,7 +115,10 @@ def _head(line: str, headers: Sequence[tuple[str, str]]) -> bytes:
 
 
 def _choose_listener(question: Question, listeners: Sequence[FrontendListener]) -> FrontendListener:
-    """Return the listener that the question names, else the first that matches the URL's address, port and TLS. Raises BadRequest."""
+    """Return the listener that the question names, or else the first listener that matches the address, port and TLS of the URL.
+
+    If no listener matches, return the only listener, or the first listener of the frontend that the question names. Raises BadRequest.
+    """
     candidates = [listener for listener in listeners if question.frontend in ("", listener.frontend)]
     if question.bind:
         candidates = [
@@ -152,7 +155,7 @@ def _by_address(question: Question, listeners: Sequence[FrontendListener]) -> li
 
 
 def _with_tls(question: Question, listeners: Sequence[FrontendListener]) -> Sequence[FrontendListener]:
-    """Return the listeners that use TLS if the client does, and no TLS if the client does not; all listeners if none matches."""
+    """Return the listeners that use TLS if and only if the client does; all listeners if there is no such listener."""
     return [listener for listener in listeners if listener.is_tls == _is_tls(question)] or listeners
 
 
@@ -169,7 +172,7 @@ def _is_tls(question: Question) -> bool:
 
 
 def addresses(text: str) -> list[tuple[str, int, int]]:
-    """Return the address, the first and the last port of each part of a bind line's address. Skips parts without a port."""
+    """Return (address, first port, last port) of each part of a bind line's address. Skips parts without a port."""
     rows = []
     for part in text.split(","):
         match = re.fullmatch(r"(?:(?:ipv|(?:mp)?tcp)[46]?@)?(.*?):(\d+)(?:-(\d+))?", part)

@@ -37,7 +37,7 @@ _ALL = "*"
 
 @dataclass(frozen=True)
 class ConfigurationOrigin:
-    """The names of files in findings."""
+    """How findings name the files of a configuration."""
 
     # The path of the main configuration file.
     main: str = ""
@@ -147,7 +147,7 @@ LARGEST, MOST = 1 << 23, 10_000
 def gather_facts(document: Document, directory: str, quotable: Callable[[str], bool] = lambda path: True) -> Facts:
     """Read the files that a document names, and return the facts about them. Blocks.
 
-    `directory` is the directory of the main file. Findings quote values of maps, so only maps whose path is `quotable` are read.
+    `directory`: the directory in which relative paths begin. Findings quote values of maps, so only maps whose path is `quotable` are read.
     """
     view = View(document, Facts(directory))
     files: dict[str, FileFacts] = {}

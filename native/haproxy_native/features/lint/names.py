@@ -118,7 +118,7 @@ def backend_unused(view: View) -> Iterator[Violation]:
 
 
 def _lookup(view: View, statement: Statement) -> tuple[str, list[tuple[int, str]]] | None:
-    """Return the path of the map in which a statement looks up a backend, and its values with their line numbers.
+    """Return (path of the map in which a statement looks up a backend, values of the map with their line numbers).
 
     The default value of the lookup has line 0. Returns None if the statement is not a lookup, or the map was not read.
     """

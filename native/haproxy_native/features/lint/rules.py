@@ -64,7 +64,7 @@ def rule_repeats_condition(view: View) -> Iterator[Violation]:
 
 
 def _is_volatile(scope: Scope, rule: Rule, volatile: re.Pattern[str]) -> bool:
-    """Return whether a condition may have another result when it is evaluated again, or depends on something unknown."""
+    """Return whether the condition of a rule may have another result when it is evaluated again, or depends on unknown values."""
     if not rule.statement.is_known or volatile.search(rule.statement.text):
         return True
     lines = [acl for test in rule.condition.tests if test.name for acl in scope.acls.get(test.name, ())]

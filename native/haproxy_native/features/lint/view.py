@@ -2,8 +2,8 @@
 
 Two properties of statements prevent false findings:
 
-* A statement is *certain* unless it is between `.if` and `.endif`. Checks only report certain statements. They treat what an uncertain
-  statement defines, names or sets as present.
+* A statement is *certain* unless it is between `.if` and `.endif`. Checks only report certain statements. They treat everything that an
+  uncertain statement defines, names or sets as present.
 * A statement is *known* unless it contains an environment variable. A check that depends on the value of the variable skips the statement.
 """
 
@@ -212,7 +212,7 @@ class Rule:
 
 @dataclass(eq=False)
 class Scope:
-    """A section."""
+    """A section with its statements, and the defaults section that it inherits from."""
 
     # Its index in the document.
     place: int

@@ -6,7 +6,7 @@
 * only once for the same text, files and cases;
 * not for changes that the server makes by itself, such as service discovery, ACME and rollbacks of confirmations.
 
-A test that also fails without the change does not refuse it.
+A test that also fails without the change does not lead to a refusal.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ class RoutingGate(Observer):
         self._known: list[tuple[Document, Decisive]] = []
 
     def judges(self, by: Author) -> bool:
-        """Return whether the changes of an author are tested: if the author is a request, and the request or the settings require tests."""
+        """Return whether the changes of an author are tested: if a request makes them, and the request or the settings require tests."""
         return by.request is not None and (by.request.requires_tests or self._is_required())
 
     async def judge(self, candidate: Candidate) -> Sequence[str]:

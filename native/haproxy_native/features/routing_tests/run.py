@@ -63,7 +63,7 @@ def _parse_case(row: Mapping[str, Any], test: str, number: int) -> Case:
 
 
 def compared(expect: Mapping[str, Any], explanation: Explanation) -> tuple[dict[str, Any], str]:
-    """Return the actual values of the members of `expect`, and a text about the values that differ; empty if none differs."""
+    """Return (actual values of the members of `expect`, text about the values that differ). The text is empty if no value differs."""
     known: dict[str, Any] = {
         **vars(explanation.listener),
         "backend": explanation.backend,
@@ -90,7 +90,7 @@ def compared(expect: Mapping[str, Any], explanation: Explanation) -> tuple[dict[
 
 
 def _header_value(message: HttpMessage | None, name: str) -> Any:
-    """Return the value of a header, a list if there are several values, or None."""
+    """Return the value of a header, or a list if the header has several values. None if `message` lacks the header."""
     values = [header.value for header in message.headers if header.name.lower() == name.lower()] if message else []
     return values if len(values) > 1 else values[0] if values else None
 

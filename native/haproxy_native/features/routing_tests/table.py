@@ -51,7 +51,7 @@ class TestTable:
         return sorted(self._stored_rows())
 
     def content(self, name: str) -> bytes | None:
-        """Return the data of a test; None if there is none. Raises Unusable."""
+        """Return the data of a test; None if the test does not exist. Raises Unusable."""
         return self._stored_rows().get(name)
 
     def get(self, name: str) -> dict[str, Any]:

@@ -30,7 +30,7 @@ Rule = dict[str, str]
 
 
 class LinesMissing(Conflict):
-    """No frontend has the `lines` of a split. The detail is the whole message.
+    """A frontend lacks the `lines` of a split, and the client has to act. The detail is the whole message.
 
     `frontend`: the name that the client has to send, so that the lines are added to that frontend; empty if the client may choose one;
     None if the client has to edit the frontend first.
@@ -109,7 +109,7 @@ def mode(document: Document, section: Section) -> str:
 
 
 def common_mode(document: Document, names: Sequence[str]) -> str:
-    """Return the mode of these backends. Raises BadValue if a backend does not exist, or if the modes differ."""
+    """Return the mode of the backends `names`. Raises BadValue if a backend does not exist, or if the modes differ."""
     modes: dict[str, str] = {}
     for name in names:
         section = next((backend for kind in BACKENDS if (backend := document.find(kind, name))), None)
@@ -123,7 +123,7 @@ def common_mode(document: Document, names: Sequence[str]) -> str:
 
 
 def check_frontend(document: Document, name: str, backend_mode: str) -> None:
-    """Raise NotFound if there is no frontend of this name, and BadValue if its mode differs from that of the backends."""
+    """Raise NotFound if there is no frontend of this name, and BadValue if the mode of the frontend is not `backend_mode`."""
     section = next((proxy for kind in FRONTENDS if (proxy := document.find(kind, name))), None)
     if section is None:
         raise NotFound(f"there is no frontend {name}")
@@ -158,7 +158,10 @@ class DropRules:
 
 
 def with_rules(editor: Editor, document: Document, frontend: str, rules: Sequence[Rule], path: str) -> Document:
-    """Return the document with these rules as the last of a frontend. Raises LinesMissing if an earlier rule applies to all requests."""
+    """Return the document with `rules` as the last backend switching rules of a frontend.
+
+    Raises LinesMissing if another rule of the frontend applies to all requests.
+    """
     document = without_rules(editor, document, path, frontend)
     section = next(proxy for kind in FRONTENDS if (proxy := document.find(kind, frontend)))
     if first := next((rule for rule in _switching_rules(editor, document, section) if "cond" not in rule), None):
@@ -170,7 +173,7 @@ def with_rules(editor: Editor, document: Document, frontend: str, rules: Sequenc
 
 
 def without_rules(editor: Editor, document: Document, path: str, frontend: str | None = None) -> Document:
-    """Return the document without the rules that look up the map at `path`: those of `frontend`, or of all frontends if it is None."""
+    """Return the document without the rules that look up the map at `path`. `frontend`: the only frontend to change; None for all."""
     for section in document.sections:
         if section.kind in FRONTENDS and frontend in (None, section.name):
             for index in reversed(_lookup_rules(editor, document, section, path)):
