@@ -46,7 +46,7 @@ class StickTables:
         ...
 
 class Server:
-    """A server of a backend in the running process. Its configuration in the file stays as it is."""
+    """A server of a backend in the running process. Changes do not affect the server's line in the file."""
 
     def state(self) -> ServerState:
         """Return the server's state in the process. Raises NotFound."""
@@ -61,11 +61,11 @@ class Server:
         ...
 
     def ready(self, *, author: Author=NOBODY) -> Outcome:
-        """End `drain` and `maintain`. Raises NotFound and Forbidden."""
+        """Make the server ready again after `drain` or `maintain`. Raises NotFound and Forbidden."""
         ...
 
     def set(self, *, weight: int | None=None, admin_state: Literal['ready', 'drain', 'maint'] | None=None, address: str | None=None, port: int | None=None, operational_state: Literal['up', 'stopping', 'down'] | None=None, author: Author=NOBODY) -> Outcome:
-        """Set the given values, all or none. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
+        """Set the values that are not None, all or none of them. Weights are 0 to 256. Raises NotFound, BadValue and Forbidden."""
         ...
 
 class Running:
@@ -73,7 +73,7 @@ class Running:
     stick_tables: StickTables
 
     def server(self, backend: str, name: str) -> Server:
-        """Return a server, whether or not it exists."""
+        """Return the object for a server. Does not check that the server exists."""
         ...
 
     def servers(self, backend: str) -> Sequence[ServerState]:
@@ -81,14 +81,14 @@ class Running:
         ...
 
 class Files:
-    """The files of a directory, by their names in it."""
+    """The stored files in one directory, by name."""
 
     def names(self) -> Sequence[str]:
         """Return the names of the files, sorted. Raises Unusable."""
         ...
 
     def put(self, name: str, content: str | bytes, *, force_reload: bool=False, author: Author=NOBODY) -> Outcome:
-        """Store a file, whether or not it exists.
+        """Create a file, or replace the file if it exists.
 
         Raises BadRequest and RefusedAtRuntime for content that cannot be used, Forbidden, Conflict, WriteFailed, ReloadFailed and Unusable.
         """
@@ -101,7 +101,8 @@ class Files:
 class Map:
     """A map. `name` is the name of its file, or the number or path that HAProxy prints.
 
-    With `lasting=False`, a change is made in the process alone and lasts until its next reload; the map may then be outside the directory.
+    With `lasting=False`, a change is made only in the process, and lasts until HAProxy's next reload. The map may then be outside the
+    directory.
     Calls raise RuntimeAbsent, RuntimeRefused, NotFound and Unusable. Changes also raise Forbidden and Conflict; lasting changes also raise
     BadRequest for a map outside the directory, RefusedAtRuntime and WriteFailed.
     """
@@ -111,7 +112,7 @@ class Map:
         ...
 
     def get(self, key: str) -> str | None:
-        """Return the value of the first entry with exactly this key; None if there is none."""
+        """Return the value of the first entry with exactly this key; None if no entry has the key."""
         ...
 
     def set(self, key: str, value: str, *, lasting: bool=True, author: Author=NOBODY) -> Outcome:
@@ -123,7 +124,7 @@ class Map:
         ...
 
     def fill(self, entries: Mapping[str, str], *, lasting: bool=True, author: Author=NOBODY) -> Outcome:
-        """Replace all entries, in this order. Raises BadValue."""
+        """Replace the content of the map with `entries`, in their order. Raises BadValue."""
         ...
 
 class Maps(Files):
@@ -140,7 +141,7 @@ class Certificates(Files):
         ...
 
 class HAProxy:
-    """A configuration file and its process. `engine` has everything else: transactions, raw texts, plans, stored files."""
+    """A configuration file and the HAProxy that runs it. `engine` has everything else: transactions, raw texts, plans, stored files."""
     runtime: Running
     maps: Maps
     certificates: Certificates
@@ -152,23 +153,23 @@ class HAProxy:
 
     @property
     def configuration(self) -> Configuration:
-        """Return the present configuration. It is read-only: an assignment raises ReadOnly."""
+        """Return the current configuration, read-only: an assignment raises ReadOnly."""
         ...
 
     def change(self, *, force_reload: bool=False, author: Author=NOBODY) -> AbstractContextManager[ConfigurationChange]:
-        """Commit what the block changes: HAProxy validates it, the file is replaced, and changes are applied at runtime if possible.
+        """Yield a configuration that the block may change, and commit the change at the end of the block.
 
-        After an error in the block, nothing is changed. After the block, the `outcome` of the yielded object says whether the change is
-        `live`, or has the `reload_id` and the `reasons` of a scheduled reload. `force_reload` waits until HAProxy has reloaded. Events name
-        the `author`.
+        HAProxy validates the configuration, the file is replaced, and changes are applied at runtime if possible. After an error in the
+        block, nothing is committed. After the block, the `outcome` of the yielded configuration says whether the change is `live`, or has
+        the `reload_id` and the `reasons` of a scheduled reload. `force_reload` waits until HAProxy has reloaded. Events name the `author`.
 
-        Raises Refused with HAProxy's alerts, Conflict if the file has changed meanwhile, BadValue for a value that does not fit in the
-        file, WriteFailed, CheckImpossible, ReloadFailed.
+        Raises Refused with HAProxy's alerts, Conflict if the file has changed since the block began, BadValue for a value that cannot be
+        written to the file, WriteFailed, CheckImpossible and ReloadFailed.
         """
         ...
 
     def revert(self, outcome: Outcome, *, author: Author=NOBODY) -> Outcome:
-        """Revert a change, and keep later ones.
+        """Revert the change that had this outcome, and keep later changes.
 
         Raises Conflict if a later change has changed the same members, or if the change cannot be reverted, and what `change` raises.
         """
@@ -177,10 +178,11 @@ class HAProxy:
 def open_sync(file: str | Path, *, master: str | Path | None=None, haproxy: str='haproxy', state: str | Path | None=None, reload_command: Sequence[str]=(), reload_delay: float=5.0, maps: str | Path | None=None, certificates: str | Path | None=None) -> AbstractContextManager[HAProxy]:
     """Open a configuration file and its HAProxy. At the end of `with`, a scheduled reload is made. Raises Unreadable.
 
-    `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries. Without it, queries use
-    the stats sockets in the file, and `reload_command` reloads. `haproxy` is the program that validates the file. `state` is the directory
-    for data that has to survive a restart, by default the file's path with the suffix `.state`; no two programs may share it.
-    `reload_delay` is the least number of seconds between two reloads. `maps` and `certificates` are the directories of maps, and of
-    certificates with their keys. HAProxy need not run: changes are written to the file, and each later call tries to connect again.
+    `master` is the path of the master's socket (`haproxy -W -S PATH`), which reloads HAProxy and answers queries. Without `master`, queries
+    use the stats sockets in the file, and `reload_command` reloads HAProxy. `haproxy` is the program that validates the file. `state` is
+    the directory for data that has to survive a restart, by default the file's path with the suffix `.state`; no two programs may share
+    this directory. `reload_delay` is the least number of seconds between two reloads. `maps` and `certificates` are the directories of
+    maps, and of certificates with their keys. If HAProxy does not run, changes are still written to the file, and each later call tries to
+    connect again.
     """
     ...
