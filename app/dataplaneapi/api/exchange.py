@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol, Self
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.responses import RESPONSE, Header, HeaderName, Response
@@ -42,7 +42,7 @@ class Exchange(Channel):
     __slots__ = (
         *("_common", "_send", "address", "author", "began", "body_share", "client", "document", "headers", "http_version"),
         *("ignored", "is_replayed", "method", "operation", "path", "path_values", "query", "raw_headers", "raw_path", "receive"),
-        *("request_id", "response", "scheme", "scope", "sent_headers", "server", "size", "status"),
+        *("request_id", "response", "route", "scheme", "scope", "sent_headers", "server", "size", "status"),
     )
 
     def __init__(
@@ -77,9 +77,11 @@ class Exchange(Channel):
         self.address = peer(self.client)
         # None for a public path, and before the credentials are checked.
         self.author: CallAuthor | None = None
-        # Both are None before the layer `find_operation`. If the response is cached, only `operation` is set.
+        # Both are None before `Route` finds the operation. If the response is cached, only `operation` is set.
         self.operation: Operation | None = None
         self.path_values: Mapping[str, str] | None = None
+        # The ASGI application of the operation's route.
+        self.route: ASGIApp | None = None
         # The configuration that a GET reads.
         self.document: Document | None = None
         # Counts the bytes of the request body for the caller.
@@ -100,7 +102,7 @@ class Exchange(Channel):
 
     @property
     def matched(self) -> Operation:
-        """The operation that the request is for, in the layers below `find_operation`."""
+        """The operation that the request is for, in the layers below `Route`."""
         assert self.operation is not None
         return self.operation
 
@@ -140,13 +142,13 @@ class Exchange(Channel):
         """Release the connection, the response and the configuration. Keep the fields that log lines show."""
         self.receive, self._send, self._common = _report_disconnect, _discard, _no_headers
         self.answer_within, self.write_part, self.recording, self.when_gone, self.at_end = no_deadline, None, None, None, None
-        self.scope, self.document, self.response, self.body_share = {}, None, None, None
+        self.scope, self.route, self.document, self.response, self.body_share = {}, None, None, None, None
 
     def copy_for(self, request_id: str, client: Peer, server: Peer, address: str) -> Self:
         """Return a copy of this finished exchange for a later request with the same reply. The arguments describe the later request."""
         copied = copy.copy(self)
         copied.request_id, copied.client, copied.server, copied.address = request_id, client, server, address
-        # The layer `find_operation` does not run for a cached reply. None makes `publish_event` record the object of the request.
+        # `Route` does not run for a cached reply. None makes `publish_event` record the object of the request.
         copied.path_values = None
         copied.sent_headers = [(name, request_id.encode() if name == REQUEST_ID else value) for name, value in self.sent_headers]
         return copied

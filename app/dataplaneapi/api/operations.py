@@ -164,6 +164,11 @@ class Operation:
         return str(self.declared["operationId"])
 
     @cached_property
+    def tag(self) -> str:
+        """The tag of the operation in the document, which groups operations."""
+        return str(next(iter(self.declared.get("tags", ())), ""))
+
+    @cached_property
     def collections(self) -> tuple[tuple[str, str], ...]:
         """The collections in the path that a parameter follows, as (singular, name of the parameter), such as ("backend", "name").
 

@@ -64,7 +64,7 @@ def write_access_line(exchange: Exchange, seconds: float) -> None:
 def publish_event(exchange: Exchange, services: Services) -> None:
     """Publish the event of an answered request, unless `event_of` returns none."""
     if services.audit.reads and exchange.operation and exchange.path_values is None:
-        # The response was cached, so `find_operation` has not recorded the object.
+        # The response was cached, so `Route` has not recorded the object.
         _, values = services.index.find(exchange.method, exchange.raw_path)
         note_object(exchange, values, services)
     if event := event_of(exchange, reads=services.audit.reads):

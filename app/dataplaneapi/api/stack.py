@@ -14,9 +14,9 @@ the layers of a request are answered by the layer `answer_errors`. Both use the 
 import asyncio
 import functools
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match
@@ -52,7 +52,32 @@ class CallLayer(Protocol):
     async def __call__(self, call: Call, next: Handler) -> Response: ...
 
 
-def around_fastapi(services: Services, reply_cache: ReplyCache, cache: ResponseCache) -> Sequence[Layer]:
+class OperationRoute(APIRoute):
+    """The route of an operation. FastAPI analyses the route when the operation is called for the first time.
+
+    FastAPI normally analyses the dependencies of a path function when it creates a route. At the start that would take 0.4 ms for each of
+    more than 800 operations.
+    """
+
+    app: Any
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation, self.app = operation, None
+        self.path, self.methods, self.tags = operation.path, {operation.method}, [operation.tag]
+
+    def load_app(self) -> ASGIApp:
+        """Return the ASGI application that serves the operation. The first call is slower, because FastAPI analyses the handler."""
+        if self.app is None:
+            handler = with_layers(self.operation)
+            super().__init__(self.path, handler, methods=[self.operation.method], tags=self.tags, response_model=None)
+        app: ASGIApp = self.app
+        return app
+
+
+Routes = Mapping[Operation, OperationRoute]
+
+
+def around_fastapi(services: Services, reply_cache: ReplyCache, cache: ResponseCache, routes: Routes) -> Sequence[Layer]:
     """Return the layers of a request, outermost first."""
     return (
         reply_cache,
@@ -64,7 +89,7 @@ def around_fastapi(services: Services, reply_cache: ReplyCache, cache: ResponseC
         partial(authenticate, services),
         Shares(),
         partial(answer_from_cache, services, cache),
-        partial(find_operation, services),
+        Route(services, routes),
         check_role,
         abandon_reads,
         partial(refuse_writes, services),
@@ -84,10 +109,10 @@ AROUND_HANDLERS: Sequence[tuple[CallLayer, Callable[[Operation], bool]]] = (
 class Stack:
     """The layers of a request, as the one middleware of FastAPI."""
 
-    def __init__(self, app: ASGIApp, services: Services, reply_cache: ReplyCache, cache: ResponseCache) -> None:
+    def __init__(self, app: ASGIApp, services: Services, reply_cache: ReplyCache, cache: ResponseCache, routes: Routes) -> None:
         self._app, self._services, self._reply_cache = app, services, reply_cache
         self._serve: Next = self._in_fastapi
-        for layer in reversed(around_fastapi(services, reply_cache, cache)):
+        for layer in reversed(around_fastapi(services, reply_cache, cache, routes)):
             self._serve = partial(layer, next=self._serve)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -144,34 +169,32 @@ async def answer_public_paths(services: Services, exchange: Exchange, next: Next
     return await next(exchange)
 
 
-async def find_operation(services: Services, exchange: Exchange, next: Next) -> Response:
-    """Find the operation of a request, and record the object that it is for. Raises ApiError (404 or 405) if no operation matches."""
-    operation, values = services.index.find(exchange.method, exchange.raw_path, exchange.query)
-    values = with_known_names(operation, values, services)
-    exchange.operation, exchange.path_values = operation, values
-    note_object(exchange, values, services)
-    return await next(exchange)
+class Route:
+    """The layer that finds the operation of a request, and its route."""
+
+    def __init__(self, services: Services, routes: Routes) -> None:
+        self._services, self._routes = services, routes
+
+    async def __call__(self, exchange: Exchange, next: Next) -> Response:
+        """Find the operation, and record the object that it is for. Raises ApiError (404 or 405) if no operation matches."""
+        operation, values = self._services.index.find(exchange.method, exchange.raw_path, exchange.query)
+        values = with_known_names(operation, values, self._services)
+        exchange.operation, exchange.path_values = operation, values
+        note_object(exchange, values, self._services)
+        exchange.route = self._routes[operation].load_app()
+        return await next(exchange)
 
 
-class OperationRoute(BaseRoute):
-    """The only route of the application. It passes a request to FastAPI's route of the operation that `find_operation` has found."""
+class RouteOfExchange(BaseRoute):
+    """The only route that FastAPI's router tries. It passes a request on to the route of its operation, which `Route` has found."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         return (Match.FULL if scope["type"] == "http" else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await app_of(exchange_of(scope).matched)(scope, receive, send)
-
-
-@functools.cache
-def app_of(operation: Operation) -> ASGIApp:
-    """Return the ASGI application that serves an operation. FastAPI builds it from the handler.
-
-    FastAPI takes 0.4 ms to analyse the dependencies of a path function. At the start that would be done for each of more than 800
-    operations.
-    """
-    app: ASGIApp = APIRoute(operation.path, with_layers(operation), methods=[operation.method], response_model=None).app
-    return app
+        route = exchange_of(scope).route
+        assert route is not None
+        await route(scope, receive, send)
 
 
 def with_layers(operation: Operation) -> Handler:

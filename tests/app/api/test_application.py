@@ -4,7 +4,8 @@ import json
 from typing import Annotated, Any
 
 import pytest
-from fastapi import Depends, Request
+from fastapi import Depends, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
@@ -14,12 +15,16 @@ from dataplaneapi.auth.caller import CallAuthor
 from haproxy_native.errors import Missing
 from tests.app.client import CONFIG, Client
 
+WRONG = [{"loc": ("body", "name"), "msg": "too long"}, {"loc": ("query", "version"), "msg": "missing"}]
+
 
 @pytest.mark.parametrize(
     ("raised", "status", "message"),
     [
         (ApiError(415, "send JSON"), 415, "send JSON"),
         (Missing("backend b does not exist"), 404, "missing object: backend b does not exist"),
+        (HTTPException(418, "a teapot"), 418, "a teapot"),
+        (RequestValidationError(WRONG), 422, "name in body: too long\nversion in query: missing"),
         (ZeroDivisionError(), 500, "unexpected failure: ZeroDivisionError; the log has the traceback"),
     ],
     ids=lambda value: type(value).__name__,
@@ -54,6 +59,12 @@ def test_a_handler_gets_what_its_annotation_makes(client: Client) -> None:
     assert (got.status, got.body, got.headers["X-Mine"], seen) == (204, b"", "1", [(client.app.services, b"body")])
 
 
+def test_every_operation_is_a_route_of_the_router_of_its_tag(client: Client) -> None:
+    operations, served = client.app.services.index.operations, client.app.operation_routes.values()
+    assert len(client.app.routes) == len({operation.tag for operation in operations}) + 1
+    assert {(*route.methods, route.path, *route.tags) for route in served} == {(each.method, each.path, each.tag) for each in operations}
+
+
 def test_what_no_operation_is_for(client: Client) -> None:
     assert client.get("/v3/nowhere").status == 404
     assert client.post(f"{CONFIG}/version").status == 405
@@ -67,6 +78,7 @@ def serve(client: Client, handler: Any) -> None:
     operation.handler = handler
     node = client.app.services.index.root.fixed["here"] = RouteNode()
     node.operations["POST"] = operation
+    client.app.serve(operation)
 
 
 def test_its_document_declares_the_operations(client: Client) -> None:
