@@ -5,6 +5,7 @@ from typing import Any
 
 from haproxy_native.errors import UnknownWords
 from haproxy_native.grammar.line_shape import METADATA, LineReading, LineShape, is_metadata, read_metadata
+from haproxy_native.grammar.values import escaped_word
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import normalized, split, unquoted, words_of
 
@@ -61,7 +62,8 @@ def is_same(value: Any, said: Any) -> bool:
         words = words_of(said)
         plain_words, pieces = tuple(map(unquoted, words)), value.split()
         each = len(pieces) == len(words) and all(map(lambda piece, *variants: piece in variants, pieces, words, plain_words))
-        return each or words == words_of(value) or value == "".join(plain_words) or plain_words == literally(value)
+        whole = value == "".join(plain_words) or said == escaped_word(value)
+        return each or words == words_of(value) or whole or plain_words == literally(value)
     return bool(value == said)
 
 

@@ -152,3 +152,18 @@ def test_nameless_sections_are_addressed_by_number() -> None:
     added = editor().create(document, loads, (stores, "unnamed_crt_store_1"), {"certificate": "d.pem"})
     assert added.text == text.replace("a.pem\n", "a.pem\n  load crt d.pem\n")
     assert editor().delete(document, stores, None, "unnamed_crt_store_1").text == text.removeprefix("crt-store\n  load crt a.pem\n")
+
+
+@pytest.mark.parametrize("word", ["node", "desc"])
+def test_a_line_of_the_statistics_page_without_its_value(word: str) -> None:
+    """HAProxy then shows the values of the global section. No member has the bare line, so it stays, and it takes a new value."""
+    text = f"backend b\n  stats show-{word}  # theirs\n  stats enable\n"
+    document, backends = Document.parse(text.encode()), editor().resources["backends"]
+    member = {"node": "stats_show_node_name", "desc": "stats_show_desc"}[word]
+    found = editor().get_object(document, backends, None, "b", full=True)
+    assert found["stats_options"] == {"stats_enable": True}
+    assert list(editor().unreadable(document.sections[0], backends)) == []
+    assert editor().replace(document, backends, None, "b", found, full=True).text == text
+    named = editor().replace(document, backends, None, "b", {**found, "stats_options": {"stats_enable": True, member: "lb1"}}, full=True)
+    assert named.text == text.replace(f"show-{word}", f"show-{word} lb1")
+    assert editor().replace(named, backends, None, "b", found, full=True).text == "backend b\n  stats enable\n"

@@ -13,6 +13,7 @@ from typing import Any
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.text.words import SplitLine, is_word, normalized, quoted, split, unquoted, words_of
 
+_ESCAPES = re.compile(r"(\\[rnt\\\"# ]|\\x[0-9A-Fa-f]{2})")
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
 _TIME_UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
@@ -51,6 +52,13 @@ def _matched(pattern: re.Pattern[str], word: str) -> re.Match[str]:
 def one_word(text: str) -> str:
     """Return a text as one word of the configuration, quoted if necessary."""
     return text if is_word(text) else quoted(text)
+
+
+def escaped_word(text: str) -> str:
+    """Return the text as one word of the file, with line breaks as escapes. Escapes of the text stay escapes, with or without quotes."""
+    text = text.replace("\r", "\\r").replace("\n", "\\n")
+    pieces = _ESCAPES.split(text)
+    return text if is_word(text) else '"' + "".join(piece if at % 2 else quoted(piece)[1:-1] for at, piece in enumerate(pieces)) + '"'
 
 
 def many_words(text: str) -> str:
@@ -111,16 +119,10 @@ class Address(Text):
 
 
 class Escaped(Text):
-    """A text whose line breaks are written as the escapes `\\r` and `\\n`. Reading returns the escapes."""
+    """A text whose line breaks are written as the escapes `\\r` and `\\n`. Reading returns the escapes, and bodies may have them too."""
 
     def write(self, value: Any) -> str:
-        text = str(value)
-        escaped = _with_escapes(text)
-        return escaped if is_word(escaped) else _with_escapes(quoted(text))
-
-
-def _with_escapes(text: str) -> str:
-    return text.replace("\r", "\\r").replace("\n", "\\n")
+        return escaped_word(str(value))
 
 
 class Digits(ValueType):
@@ -333,7 +335,7 @@ def agrees(value: Any, other: Any) -> bool:
     """Return whether `value`, which was written to a line, equals `other`, which was read from the line. Ignores quotes and brackets."""
     if isinstance(value, str) and isinstance(other, str):
         return (
-            other in (value, one_word(value), unquoted(value), bracketed(value))
+            other in (value, one_word(value), escaped_word(value), unquoted(value), bracketed(value))
             or unquoted(other) == value
             or other == " ".join(words_of(many_words(value)))
         )

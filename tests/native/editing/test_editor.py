@@ -341,7 +341,13 @@ def test_a_whole_section_keeps_what_no_object_can_express() -> None:
 
 @pytest.mark.parametrize(
     ("sent", "line"),
-    [("PING\r\n", "PING\\r\\n"), ("PING\\r\\n", "PING\\r\\n"), ("GET / HTTP/1.0\r\n\r\n", '"GET / HTTP/1.0\\r\\n\\r\\n"')],
+    [
+        ("PING\r\n", "PING\\r\\n"),
+        ("PING\\r\\n", "PING\\r\\n"),
+        ("GET / HTTP/1.0\r\n\r\n", '"GET / HTTP/1.0\\r\\n\\r\\n"'),
+        ("GET / HTTP/1.0\\r\\n\\r\\n", '"GET / HTTP/1.0\\r\\n\\r\\n"'),
+        ('say \\"a\\" \\x0a "b"', '"say \\"a\\" \\x0a \\"b\\""'),
+    ],
 )
 def test_line_breaks_of_what_a_check_sends(sent: str, line: str) -> None:
     """HAProxy's quoting can say them; elsewhere one would begin a new line of the file."""
