@@ -153,7 +153,8 @@ class EtcdStore:
         import httpx2
 
         if self._client is None:
-            settings, context = self._settings, ssl.create_default_context()
+            # Reading the certificate authorities of the system takes 1.5 MiB.
+            settings, context = self._settings, ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             if any(endpoint.startswith("https:") for endpoint in settings.endpoints):
                 context = ssl.create_default_context(cafile=settings.ca_file or None)
                 if settings.certificate:
