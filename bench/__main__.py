@@ -16,6 +16,7 @@ from bench.arrivals import arrivals
 from bench.ctl import of_ctl
 from bench.effects import of_effects
 from bench.farm import Farm, farm
+from bench.fleet import of_fleet
 from bench.floors import floors
 from bench.history import of_history
 from bench.others import others_wait
@@ -57,6 +58,7 @@ def main() -> None:
                     **of_effects(),
                     **of_statistics_history(),
                     **of_page(work),
+                    **of_fleet(servers["sidecar"], work),
                 }
         print(tables(size, lowest, measured), flush=True)
         results[str(size)] = {"floors": lowest, **measured}

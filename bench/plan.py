@@ -10,7 +10,8 @@ class Effort:
     `pushed` weights go into one raw push. `tenants` come beside `rate` requests a second, and the backends of `services` by discovery.
     `entries` changes are made of a file of `entered` servers, with and without a history.
     `subscribers` read `events` each. `declared` backends are applied, and as many as `single` made by a call for each object.
-    The page is opened `views` times.
+    The page is opened `views` times. A fleet has `nodes` and makes `releases`; `watchers` are told of it, and it is `quiet` for so many
+    seconds.
     """
 
     starts: int
@@ -34,11 +35,15 @@ class Effort:
     declared: int = 1000
     single: int = 1000
     views: int = 10
+    nodes: int = 20
+    releases: int = 10
+    watchers: int = 100
+    quiet: float = 60.0
 
 
 def effort(size: int, *, transactions: int, quick: bool = False) -> Effort:
     if quick:
-        few = {
+        few: dict[str, int] = {
             "tenants": 10,
             "rate": 100,
             "services": 5,
@@ -48,6 +53,10 @@ def effort(size: int, *, transactions: int, quick: bool = False) -> Effort:
             "events": 2,
             "declared": 10,
             "views": 1,
+            "nodes": 3,
+            "releases": 1,
+            "watchers": 3,
+            "quiet": 1,
         }
         return Effort(
             starts=1,

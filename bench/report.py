@@ -48,6 +48,8 @@ def readable(row: str, value: float) -> str:
         return f"{value:.1f} MiB"
     if "of a core" in row:
         return f"{value:.1%}"
+    if row.endswith(("a second", "an hour", "for a release")):
+        return f"{value:.2f}"
     if "KiB" in row:
         return f"{value:.1f} KiB"
     if "readers" in row or "clients" in row:

@@ -13,6 +13,7 @@ from bench.ctl import ROWS as ROWS_OF_CTL
 from bench.effects import FLOOR as FLOOR_OF_EFFECTS
 from bench.effects import ROW as ROW_OF_EFFECTS
 from bench.farm import LARGE
+from bench.fleet import ROWS as ROWS_OF_FLEET
 from bench.history import ROW
 from bench.others import ROW as ROW_OF_OTHERS
 from bench.page import ROWS as ROWS_OF_PAGE
@@ -48,7 +49,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, dic
 def test_every_row_is_measured_for_each_server(report: tuple[str, dict[str, dict[str, float]]]) -> None:
     _, results = report
     single = {ROW, ROW_OF_RIGHTS, ROW_OF_OTHERS, ROW_OF_REFUSALS, FIRST, SECOND, ROW_OF_EFFECTS, FLOOR_OF_EFFECTS, ROW_OF_STATISTICS}
-    ours = {"routing, slowest path", *single, *ROWS, *ROWS_OF_CTL, *ROWS_OF_READERS, *ROWS_OF_PAGE}
+    ours = {"routing, slowest path", *single, *ROWS, *ROWS_OF_CTL, *ROWS_OF_READERS, *ROWS_OF_PAGE, *ROWS_OF_FLEET}
     assert set(results["sidecar"]) - ours == set(results["again"])
     assert all(value > 0 for row, value in results["again"].items() if not row.endswith("transactions"))
 
