@@ -264,6 +264,10 @@ def with_effects(editor: Editor, document: Document, to_apply: Iterable[Effect])
             place = group[0].place
             document = editor.set_members(document, place.resource, place.parent, values)
         whole = sorted((effect for effect in group if not effect.member), key=_position)
+        # A list that would be empty for a moment would be created again at the end of the section, below lines of other kinds.
+        for old, new in _replaced(whole):
+            document = editor.replace(document, new.place.resource, new.place.parent, new.place.key, new.new, full=True)
+            whole = [effect for effect in whole if effect is not old and effect is not new]
         for effect in reversed([effect for effect in whole if effect.new is None]):
             document = _delete(editor, document, effect)
         for effect in (effect for effect in whole if effect.old is None):
@@ -272,6 +276,20 @@ def with_effects(editor: Editor, document: Document, to_apply: Iterable[Effect])
         if effect.place.resource.section == DEFAULTS:
             document = _delete(editor, document, effect)
     return document
+
+
+def _replaced(whole: Sequence[Effect]) -> Iterator[tuple[Effect, Effect]]:
+    """Yield (removal, creation) for each row that is replaced by another row between the same rows.
+
+    `whole`: the removals and creations in one list, by position.
+    """
+    removed = [effect for effect in whole if effect.new is None and isinstance(effect.place.key, int)]
+    added = {effect.place.key: (number, effect) for number, effect in enumerate(effect for effect in whole if effect.old is None)}
+    for number, effect in enumerate(removed):
+        created = added.get(effect.place.key)
+        # The index of a removal counts the rows before the change, that of a creation the rows after it.
+        if created and created[0] == number:
+            yield effect, created[1]
 
 
 def _is_section(effect: Effect) -> bool:

@@ -93,6 +93,14 @@ def test_many_of_one_list_take_one_pass(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(passes) == 1
 
 
+def test_a_rule_that_is_replaced_stays_above_other_lines() -> None:
+    before = document(TEXT.replace("  http-request set-header X-A a\n", ""))
+    after = document(before.text.replace("http-request deny if static", "http-request tarpit if static"))
+    assert [effect.object for effect in effects(before, after)] == ["frontend/web/http_request_rule/0"] * 2
+    assert with_effects(EDITOR, before, effects(before, after)).text == after.text
+    assert with_effects(EDITOR, after, inverse(effects(before, after))).text == before.text
+
+
 def test_a_section_that_comes_or_goes_is_one_effect() -> None:
     more = document(TEXT + "\nbackend more from base\n  server m1 127.0.0.1:9\n")
     (effect,) = effects(document(TEXT), more)

@@ -11,7 +11,6 @@ defaults base
 backend shop
     balance roundrobin
     http-request deny if { path /a }
-    http-request allow if { path /b }
     server a 127.0.0.1:1 weight 10
     server b 127.0.0.1:2
 """
