@@ -122,6 +122,7 @@ def test_what_a_node_and_a_release_change(browser: Browser, fleet: Fleet) -> Non
     lb1.set_weight(62)
     assert lb1.release().status_code == 202
     fleet.all(first + 1, "62")
+    expect(page.get_by_role("heading", name=f"Release {first + 1}", exact=True)).to_be_visible()
     page.get_by_role("link", name="Show the difference", exact=True).click()
     expect(difference).to_contain_text(f"Release {first + 1} compared with release {first}")
     expect(difference.locator(".added")).to_contain_text("weight 62")
