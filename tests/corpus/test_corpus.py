@@ -28,7 +28,7 @@ FILES = sorted(HERE.glob("*/*.cfg"))
 SOME = [pytest.param(path, marks=pytest.mark.soak if place % 3 else ()) for place, path in enumerate(FILES)]
 REFEREE = Path(__file__).parents[1] / "laws" / "referee.toml"
 # Objects that are read of odd files and refused when they are written: what HAProxy needs is missing, or what they name.
-REFUSED = {"odd/header-comments": 1, "odd/nul": 1, "odd/stats-and-auth": 1}
+REFUSED = {"odd/header-comments": 1, "odd/nul": 1}
 # A rule names an ACL that stands below it, which HAProxy refuses: another such rule takes the ACL above itself.
 MOVED = {"odd/rules-with-odd-conditions"}
 Child = tuple[Resource, tuple[Resource, str]]
