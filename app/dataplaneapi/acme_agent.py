@@ -25,9 +25,10 @@ def acme(engine: Engine, editor: Editor, programs: Sequence[str]) -> Acme:
 
 
 def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:
-    """Return the directory of a certificate that is in a crt-store: the `crt-base` of the crt-store, else that of the section global.
+    """Return the directory to which the name of a certificate in a crt-store is relative.
 
-    Return None for a certificate in no crt-store, and if neither `crt-base` is set, because only HAProxy can then resolve the name.
+    This is the `crt-base` of the crt-store or, if it has none, the `crt-base` of the section global. Return None if the certificate is in
+    no crt-store, or if neither section has a `crt-base`, because only HAProxy can then resolve the name.
     """
     match = _IN_STORE.match(certificate)
     if not match:

@@ -1,4 +1,4 @@
-"""Assemble the server: `create_app` creates and connects its parts, `open_application` starts and stops them."""
+"""Assemble the server: `create_app` creates and connects its parts, and `open_application` starts and stops them."""
 
 import asyncio
 import os
@@ -54,7 +54,10 @@ DAY = 86400.0
 
 @asynccontextmanager
 async def open_application(settings: Settings) -> AsyncIterator[Application]:
-    """Yield a started application with a started engine. Raises SettingsError, NoUsers, NativeError and OSError."""
+    """Yield an application that is started, together with its engine, while the body runs.
+
+    Raises SettingsError, NoUsers, NativeError and OSError.
+    """
     async with open_engine(settings) as engine:
         app = create_app(settings, engine)
         async with app.router.lifespan_context(app):
@@ -63,7 +66,7 @@ async def open_application(settings: Settings) -> AsyncIterator[Application]:
 
 @asynccontextmanager
 async def lifespan(app: Application) -> AsyncIterator[None]:
-    """Run the parts that work in the background."""
+    """Run the background parts of the application while the body runs."""
     services, is_read_only = app.services, app.services.settings.read_only
     # A read-only server has none of the parts that only make changes.
     features = [part for feature in services.features.values() if not (feature.only_changes and is_read_only) for part in feature.runs]
@@ -82,7 +85,10 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
 
 
 def create_app(settings: Settings, engine: Engine) -> Application:
-    """Create the application, and import the modules of all handlers. Raises NoUsers and MissingHandler."""
+    """Create the application, and import the modules of all handlers.
+
+    Raises NoUsers, and MissingHandler for an operation without a handler.
+    """
     users = Users(settings, lambda: engine.read(None))
     bearers = Bearers(users, Tokens(engine.database), read_jwt(settings.jwt, settings.role_of))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
@@ -153,7 +159,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
 
 @cache
 def route_index() -> RouteIndex:
-    """Return the index of the operations, with their handlers imported. Raises MissingHandler."""
+    """Return the index of all operations, with their handlers imported. Raises MissingHandler for an operation without a handler."""
     document = served_document()
     index = RouteIndex(operations(document), Guide(document["paths"], object_places(document)))
     for operation in index.operations:
@@ -162,7 +168,10 @@ def route_index() -> RouteIndex:
 
 
 def _close_streams_of_changed_users(services: Services, _: object) -> None:
-    """Close the streams of removed users and of users with a changed password, after an event that may have changed a userlist."""
+    """Close the streams of users that were removed or have another password.
+
+    Called after each event, in case it has changed a userlist.
+    """
     generation = services.users.generation
     services.users.refresh()
     if services.users.generation != generation:

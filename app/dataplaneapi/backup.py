@@ -1,7 +1,7 @@
-"""The commands `dataplaneapi backup` and `dataplaneapi restore`: the stored data of the server in one file.
+"""The commands `dataplaneapi backup` and `dataplaneapi restore`: save the stored data of the server in one file, and restore it.
 
-A backup has the files of the directory `dataplane_storage_dir`, and a consistent snapshot of its SQLite databases, so that the server may
-run meanwhile.
+A backup has the files of the directory `dataplane_storage_dir`, and a consistent snapshot of the SQLite databases in this directory.
+Because the snapshot is consistent, the server may run during a backup.
 """
 
 import argparse
@@ -59,7 +59,7 @@ main_of_backup, main_of_restore = partial(main, "backup"), partial(main, "restor
 
 
 def backup(directory: Path, file: Path) -> None:
-    """Write the backup of a directory to a file. Raises OSError, sqlite3.Error and TarError. After an error the file is unchanged."""
+    """Write a backup of `directory` to `file`. If it raises OSError, sqlite3.Error or TarError, `file` is unchanged."""
     os.scandir(directory).close()
     if directory.resolve() in file.resolve().parents:
         raise OSError(0, f"it would be part of the next backup; put it outside of {directory}", str(file))
@@ -86,7 +86,10 @@ def _pieces(source: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def _snapshots(directory: Path) -> Iterator[dict[str, sqlite3.Connection]]:
-    """Yield connections to the databases in a directory, by file name. All connections read from one consistent snapshot."""
+    """Yield connections to the databases in a directory, by file name.
+
+    All of them read from one consistent snapshot while the body runs.
+    """
     with ExitStack() as open_:
         names = [name for name in (STATE, KEYS) if (directory / name).exists()]
         if not names:
@@ -116,7 +119,7 @@ def _copy_database(source: sqlite3.Connection, database: Path, copy: Path) -> No
 
 
 def restore(directory: Path, file: Path) -> None:
-    """Restore a backup to a directory that is missing or empty. Raises OSError and TarError. After an error the directory is unchanged."""
+    """Restore a backup to a directory that is missing or empty. If it raises OSError or TarError, the directory is unchanged."""
     if directory.exists() and any(directory.iterdir()):
         raise OSError(0, "it is not empty; stop the server and move it aside", str(directory))
     try:

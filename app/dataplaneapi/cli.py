@@ -1,6 +1,6 @@
 """The command `dataplaneapi`: read arguments, environment variables and the settings file, and run the server.
 
-The top of the module imports only what `--help` and `--version` need. The server is imported when it is about to run.
+The top of the module imports only modules that `--help` and `--version` need. The modules of the server are imported when it starts.
 """
 
 import argparse
@@ -62,7 +62,7 @@ class FlagParser(argparse.ArgumentParser):
 
 
 class BadFlagValue(str):
-    """The error message for an invalid value of a flag. It takes the place of the value, so that all errors are reported at once."""
+    """The error message for an invalid value of a flag. It is stored in place of the value, so that all errors can be reported at once."""
 
 
 def refuse(message: str) -> NoReturn:
@@ -109,7 +109,10 @@ def _add_report(made: argparse.ArgumentParser) -> None:
 
 
 def command_help(command: str) -> str:
-    """Return the help of one command. The command accepts the server's flags as well; the help refers to them instead of listing them."""
+    """Return the help of one command. The command accepts the server's flags as well.
+
+    The help does not list them, but says where they are.
+    """
     made = argparse.ArgumentParser(prog=f"dataplaneapi {command}", description=COMMANDS[command], add_help=False)
     made.add_argument("-h", "--help", action="store_true", help="show this and exit")
     made.add_argument("-f", metavar="FILE", help=f"settings file; empty for none (default {SETTINGS_FILE})")
@@ -128,7 +131,7 @@ def _parse_flag(kind: str, text: str) -> Any:
 
 
 def arguments(argv: Sequence[str]) -> dict[str, Any]:
-    """Return the values of the flags on the command line. If any flag or command is wrong, print all errors and exit."""
+    """Return the values of the flags on the command line. If any flag or command is invalid, print all errors and exit."""
     help_topic = next((word for word in argv if word in COMMANDS), "")
     if help_topic and {"-h", "--help"} & set(argv):
         print(command_help(help_topic), end="")
@@ -209,7 +212,10 @@ def version_text() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command. If the reader of the output has ended, as in `| head`, exit with the status of a program that SIGPIPE has ended."""
+    """Run the command.
+
+    If the output is a pipe that its reader has closed, as in `| head`, exit as a program does that SIGPIPE has ended.
+    """
     try:
         try:
             _run_command(sys.argv[1:] if argv is None else argv)

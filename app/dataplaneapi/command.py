@@ -1,4 +1,4 @@
-"""The entry point of the command `dataplaneapi`: run a command of COMMANDS, such as the command line client `ctl`, or the server."""
+"""The entry point of the command `dataplaneapi`: run a command of COMMANDS, such as the command-line client `ctl`, or the server."""
 
 import sys
 from importlib.util import find_spec

@@ -1,6 +1,6 @@
-"""Suggest corrections of common mistakes: paths of older API versions and tutorials, misspelt segments and names.
+"""Suggest corrections of common mistakes in a path: paths of older API versions and tutorials, misspelt segments, and misspelt names.
 
-All hints are derived from the paths and names that the document declares.
+All hints are derived from the paths and names that the OpenAPI document declares.
 """
 
 import re
@@ -21,7 +21,7 @@ NAMED_BY_FILE = {"runtime", "storage"}
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that was most likely meant: the closest spelling, else the longest known word within `word`; or None."""
+    """Return the known word with the closest spelling. If none is close, return the longest known word that `word` contains, or None."""
     if len(word) > LONGEST_WORD:
         return None
     known = sorted(known)
@@ -32,7 +32,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def distance(word: str, other: str, most: int) -> int:
-    """Return the edit distance of two words (Levenshtein). If the distance exceeds `most`, return some number above `most`."""
+    """Return the edit distance (Levenshtein) of two words. If it exceeds `most`, the result is any number above `most`."""
     if abs(len(word) - len(other)) > most:
         return most + 1
     row = list(range(len(other) + 1))
@@ -44,7 +44,10 @@ def distance(word: str, other: str, most: int) -> int:
 
 
 def object_places(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return the paths of calls that take an object outside of the path: in the query, or in the body."""
+    """Return the paths of calls whose parameter `object` is not in the path.
+
+    The values are `query` or `body`, the place of the parameter.
+    """
     places: dict[str, str] = {}
     for path, item in document["paths"].items():
         for operation in (each for each in item.values() if isinstance(each, dict)):
@@ -60,7 +63,7 @@ def object_places(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 class Guide:
-    """Finds the declared paths that an unknown path resembles. `object_places` is the result of the function of that name."""
+    """Finds the declared paths that an unknown path resembles. `object_places`: the result of the function `object_places`."""
 
     def __init__(self, paths: Iterable[str], object_places: Mapping[str, str] | None = None) -> None:
         self._object_places = object_places or {}
@@ -71,7 +74,7 @@ class Guide:
         self._nearest = lru_cache(256)(lambda word: _section(word, self._words) or nearest(word, self._words))
 
     def __call__(self, path: str, query: bytes) -> str:
-        """Return the hint for an unknown path, such as `did you mean ...?`; empty if no declared path resembles the unknown path."""
+        """Return the hint for an unknown path, such as `did you mean ...?`. Empty if the unknown path resembles no declared path."""
         called = path.removeprefix(f"/{BASE}")
         for known, place in self._object_places.items():
             if not called.startswith(f"{known}/"):
@@ -87,7 +90,10 @@ class Guide:
         return f"did you mean {' or '.join(similar)}?" if similar else ""
 
     def similar_paths(self, path: str, query: dict[str, str]) -> list[str]:
-        """Return the declared paths, at most three, that most resemble an unknown path. Names in the unknown path replace parameters."""
+        """Return the declared paths, at most three, that most resemble an unknown path.
+
+        Their parameters are replaced by names from that path.
+        """
         segments = [segment for segment in path.split("/") if segment][:12]
         segments = segments[1:] if segments and segments[0] in OLD_BASES else segments
         # For each segment, the fixed segment that was meant; None for a name. A segment after a collection is a name, unless it is exactly
@@ -116,7 +122,7 @@ class Guide:
 
 
 def _section(word: str, known: Iterable[str]) -> str | None:
-    """Return the collection of sections that a word means, such as `mailers_section` for `mailers`; None if there is none."""
+    """Return the collection that a word such as `mailers` means, as in `mailers_section`. Return None if there is no such collection."""
     stem = _singular(word.lower().replace("-", "_"))
     return next((each for each in sorted(known) if _singular(each) in (f"{stem}_section", f"{stem}s_section")), None)
 
@@ -130,7 +136,10 @@ def _end(path: tuple[str, ...]) -> str | None:
 
 
 def _rank(path: tuple[str, ...], known: list[str | None], kind: str, above: int, below: int) -> tuple[int, ...]:
-    """Return a sort key that is lower for a better match: the same kind of parent, more common segments, a name at the end of both."""
+    """Return a sort key that is lower for a path that resembles the unknown path more.
+
+    A path resembles it more if it has the same kind of parent, more segments in common, and a name at the same places.
+    """
     holes = sum(word.startswith("{") for word in path)
     fixed = {_singular(word) for word in path if not word.startswith("{")}
     wanted = {_singular(word) for word in known if word}
@@ -141,9 +150,9 @@ def _rank(path: tuple[str, ...], known: list[str | None], kind: str, above: int,
 
 
 def _fill_parameters(path: tuple[str, ...], above: list[str], below: list[str]) -> str:
-    """Return a path with names instead of parameters. Parameters without a name keep their braces.
+    """Return a path with its parameters replaced by names. Parameters without a name keep their braces.
 
-    `above` and `below` are the names above and below the last fixed segment.
+    `above`: the names for parameters above the last fixed segment. `below`: the names for parameters below it.
     """
     place = max(at for at, word in enumerate(path) if not word.startswith("{"))
     left, absent = iter(below), sum(word.startswith("{") for word in path[:place]) - len(above)

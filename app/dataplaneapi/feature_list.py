@@ -1,7 +1,7 @@
-"""List the features, and find those that are installed. If the folder of a feature is missing, the document omits its operations and
-parameters.
+"""List the features, and find the installed ones. A feature is installed if its folder exists.
 
-`make core` removes the folders of all features and runs the contract tests.
+If a folder is missing, the OpenAPI document omits the operations and parameters of the feature. `make core` removes the folders of all
+features and runs the contract tests.
 """
 
 from collections.abc import Collection, Iterator, Sequence

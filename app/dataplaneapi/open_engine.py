@@ -66,12 +66,15 @@ def engine_settings(settings: Settings) -> EngineSettings:
 
 
 def own_directory(settings: Settings) -> Path:
-    """Return the directory of the engine's data, within the directory that the reference uses for its own files."""
+    """Return the directory of the engine's data, which is in the directory that the reference implementation uses for its own files."""
     return Path(settings.dataplane_storage_dir) / "engine"
 
 
 def prepare_storage(storage: Directory) -> None:
-    """Create the files that the reference expects in its storage directory; an empty file means no data. Raises Unusable."""
+    """Create the files that the reference implementation expects in its storage directory. They are empty, which means no data.
+
+    Raises Unusable.
+    """
     with storage.used() as directory:
         (directory / "service_discovery").mkdir(mode=0o750, exist_ok=True)
         for name in STORED:
@@ -84,7 +87,7 @@ def prepare_storage(storage: Directory) -> None:
 
 
 def reload_command(settings: Settings) -> list[str]:
-    """Return the words of the reload command; none if reloads use the master's socket. Raises SettingsError."""
+    """Return the words of the reload command. Empty if HAProxy is reloaded through the master's socket. Raises SettingsError."""
     text = settings.reload_cmd
     if settings.reload_strategy not in ("custom", *COMMANDS):
         raise SettingsError(f"invalid reload strategy: '{settings.reload_strategy}'")
@@ -103,7 +106,7 @@ def reload_command(settings: Settings) -> list[str]:
 
 
 def status_command(settings: Settings) -> list[str]:
-    """Return the words of the command whose exit status says whether HAProxy runs; none if the settings have no such command.
+    """Return the words of the command whose exit status tells whether HAProxy runs. Empty if the settings have no such command.
 
     Raises ValueError for an unclosed quote.
     """
@@ -117,15 +120,15 @@ def status_command(settings: Settings) -> list[str]:
 
 
 def haproxy_unit(settings: Settings) -> str:
-    """Return the name of the unit that starts HAProxy, which may not exist."""
+    """Return the name of the systemd unit that starts HAProxy. The unit may not exist."""
     name = settings.service_name or HAPROXY_UNIT
     return name if "." in name else f"{name}.service"
 
 
 def reload_delay(settings: Settings, override: str | None) -> float:
-    """Return the reload delay in seconds: `override` (in milliseconds, for tests of whole installations) or the setting.
+    """Return the reload delay in seconds. `override`: the delay in milliseconds for tests of whole installations; None to use the setting.
 
-    Returns DELAY_SECONDS for an override that is not a number above 0.
+    Returns DELAY_SECONDS if the override is not a number above 0, and if the setting is 0.
     """
     if override is None:
         return float(settings.reload_delay) or DELAY_SECONDS
@@ -133,7 +136,7 @@ def reload_delay(settings: Settings, override: str | None) -> float:
 
 
 def unconfined(settings: Settings) -> list[str]:
-    """Return a text for each gap in the confinement of `haproxy -c` on this machine, and for each thing that the confinement may break."""
+    """Return a message for each gap in the confinement of `haproxy -c`, and for each thing that the confinement prevents."""
     if settings.validate_cmd:
         return ["validate_cmd is not confined: it checks texts of clients with all permissions of this user"]
     lacks = [f"{settings.haproxy_bin} -c is not confined: {lack}" for lack in sandbox.missing_confinement()]
@@ -145,13 +148,12 @@ def unconfined(settings: Settings) -> list[str]:
 
 
 def warn_if_unconfined(settings: Settings) -> None:
-    """Log a warning for each result of `unconfined`."""
     for lack in unconfined(settings):
         logger.warning("%s", lack)
 
 
 def warn_if_loadable(places: Iterable[Path]) -> None:
-    """Log a warning if Lua can load a library from a directory that clients or checks write to.
+    """Log a warning if Lua can load a library from any of the directories `places`, to which clients or checks write.
 
     The doctor cannot check this: the unit mounts these directories noexec in its own namespace (`NoExecPaths=`).
     """
@@ -168,12 +170,12 @@ def config_files(settings: Settings) -> ConfigFiles:
 
 
 def look_for_sockets(runtime: Runtime, settings: Settings) -> None:
-    """Make the runtime client choose again among the master's socket in the settings and the sockets in the configuration."""
+    """Make the runtime client choose its socket again, from the master's socket in the settings and the sockets in the configuration."""
     use_sockets(runtime, settings.master_runtime or None, config_files(settings), haproxy_unit(settings))
 
 
 def process(settings: Settings) -> Process:
-    """Return how the engine reaches and reloads HAProxy's process. Raises SettingsError."""
+    """Return the settings by which the engine reaches and reloads HAProxy's process. Raises SettingsError."""
     return Process(
         master=settings.master_runtime or None,
         master_reloads=settings.master_worker_mode,
@@ -185,7 +187,7 @@ def process(settings: Settings) -> Process:
 
 @asynccontextmanager
 async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
-    """Yield a started engine. Pending work is finished at the end. Raises SettingsError and Unreadable."""
+    """Yield an engine that is started while the body runs. Pending work is finished at the end. Raises SettingsError and Unreadable."""
     how, named = process(settings), directories(settings)
     warn_if_unconfined(settings)
     with suppress(Unusable):

@@ -93,7 +93,7 @@ def greet(settings: Settings) -> None:
 
 
 async def _remove_leftovers() -> None:
-    """Remove the temporary files of killed processes."""
+    """Remove the temporary files that killed processes have left."""
     if removed := await asyncio.to_thread(remove_leftovers):
         logger.info("removed the temporary files of a former process: %s", ", ".join(map(str, removed)))
 
@@ -140,7 +140,7 @@ class Program:
         return 0
 
     async def _assemble(self, settings: Settings) -> None:
-        """Start the application and the debug socket with these settings. Raises the exceptions in FATAL."""
+        """Start the application and the debug socket with the given settings. Raises the exceptions in FATAL."""
         async with contextlib.AsyncExitStack() as parts:
             app = await parts.enter_async_context(open_application(settings))
             commands = debug_socket.Commands(app.services.engine, lambda: self.settings)
@@ -160,14 +160,17 @@ class Program:
         task.add_done_callback(self._tasks.discard)
 
     async def _warn_if_refused(self) -> None:
-        """Log a warning if HAProxy refuses the configuration. The server runs nevertheless, but refuses changes until the file is fixed."""
+        """Log a warning if HAProxy refuses the configuration.
+
+        The server runs nevertheless, but refuses changes until the file is corrected.
+        """
         try:
             await self.engine.validate(self.engine.raw(), author=NOBODY)
         except NativeError as error:
             logger.warning("HAProxy rejects %s, and changes are refused until it is fixed: %s", self.settings.config_file, error)
 
     def _start_action(self, action: Callable[[], Awaitable[None]]) -> None:
-        """Start the action of a signal. If the action fails, log the error."""
+        """Start the action of a signal in the background. If it fails, log the error."""
 
         async def run() -> None:
             try:
@@ -181,7 +184,10 @@ class Program:
         self._start(run())
 
     async def restart(self) -> None:
-        """Handle SIGHUP: read settings, users and configuration again, and apply them. Changed settings of the engine need a new engine."""
+        """Handle SIGHUP: read the settings, users and configuration again, and apply them.
+
+        If settings change that a running application cannot apply, the engine and the application are replaced.
+        """
         self._manager.reloading()
         try:
             former, settings = self.settings, self._reread()
@@ -220,9 +226,9 @@ class Program:
         self.settings = self.app.services.settings = settings
 
     async def _replace_application(self, settings: Settings) -> None:
-        """Replace the engine and the application while requests wait.
+        """Replace the engine and the application. Requests wait meanwhile.
 
-        If the new settings are unusable, start both with the old settings, and raise. If that fails as well, end the process.
+        If the new settings are unusable, start both with the previous settings, and raise. If that fails as well, end the process.
         """
         former = self.settings
         await self._doorway.close(settings.graceful_timeout)
@@ -238,7 +244,7 @@ class Program:
             raise
 
     async def renew_runtime(self) -> None:
-        """Handle SIGUSR1: look for HAProxy's sockets again."""
+        """Handle SIGUSR1: search for HAProxy's sockets again."""
         look_for_sockets(self.engine.runtime, self.settings)
         with contextlib.suppress(RuntimeFailure):
             await self.engine.runtime.refresh()

@@ -13,7 +13,7 @@ from haproxy_native.spoe.store import SpoeFilters, SpoeStore
 
 
 def spoe_files(settings: Settings, engine: Engine, editor: Editor, directory: Directory) -> SpoeFiles:
-    """Return the SPOE files, after finishing changes that an earlier process did not complete."""
+    """Return the SPOE files of the engine, after completing changes that an earlier process has left incomplete."""
     home = Path(settings.config_file).absolute().parent
     store = SpoeStore(
         context=engine.context,

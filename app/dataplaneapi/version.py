@@ -1,4 +1,4 @@
-"""The version of this build; clients compare its first word with the versions of the API that they support."""
+"""The version of this build. Clients compare its first word with the versions of the API that they support."""
 
 VERSION = "v3.4.0"
 COMMIT = "sidecar"

@@ -25,10 +25,10 @@ GRACE_SECONDS, POLL_SECONDS = 1.0, 0.1
 
 
 class AcceptedConnection:
-    """An accepted connection. `has_slot` is whether the connection has a slot, which counts against the limit.
+    """An accepted connection. `has_slot`: whether it has a slot, and thus counts against the limit of the listener.
 
-    The protocol sets two callbacks. `on_slot` is called when the connection gets the slot that it has requested, and `on_evicted` when the
-    connection must be closed.
+    The protocol sets two callbacks. `on_slot` is called when the connection gets the slot that it has requested. `on_evicted` is called
+    when the connection must be closed.
     """
 
     __slots__ = ("_acceptor", "has_slot", "is_probe", "is_waiting", "on_evicted", "on_slot", "since")
@@ -40,7 +40,10 @@ class AcceptedConnection:
         self.on_evicted: Callable[[], object] = bool
 
     def request(self, *, is_probe: bool) -> bool:
-        """Request a slot if the connection has none. Return whether its request can be served at once. If not, a callback follows."""
+        """Request a slot if the connection has none. Return whether the current request can be served at once.
+
+        If the result is False, `on_slot` or `on_evicted` is called later.
+        """
         self.is_probe = is_probe
         if not self.has_slot and not is_probe:
             self.is_waiting = True
@@ -48,15 +51,15 @@ class AcceptedConnection:
         return self.has_slot or is_probe
 
     def release(self) -> None:
-        """Give up the slot at the end of the connection."""
+        """Free the slot of the connection. Called at the end of the connection."""
         self._acceptor.release(self)
 
 
 class Acceptor:
     """Accepts the connections of a listening socket.
 
-    `protocol` creates the protocol of a connection, which must call `release` of the connection at its end. `limit` returns the number of
-    slots, or 0 for no limit. `context` returns the TLS context for the next connection, or None without TLS.
+    `protocol` creates the protocol of a connection. At the end of the connection, the protocol must call `AcceptedConnection.release`.
+    `limit` returns the number of slots, or 0 for no limit. `context` returns the TLS context for the next connection, or None without TLS.
     """
 
     def __init__(
@@ -81,7 +84,7 @@ class Acceptor:
         self._pause()
 
     def drain(self) -> None:
-        """Refuse new connections, and accept those in the backlog.
+        """Accept the connections in the backlog, and refuse new connections.
 
         A Unix socket is shut down first, because its backlog can still be accepted afterwards. The shutdown of a TCP socket resets its
         backlog, so the backlog is accepted first. A connection that arrives between the last `accept` and the shutdown is lost. Sockets of
@@ -104,7 +107,7 @@ class Acceptor:
         await asyncio.gather(*self._handshakes, return_exceptions=True)
 
     def watch(self) -> None:
-        """Assign free slots to waiting requests, and resume accepting connections. Call this, for example, after raising the limit."""
+        """Assign free slots to waiting requests, and resume accepting connections. Must be called after the limit was raised."""
         self.fill()
         if not self._watching and not self._closed:
             self._watching = True
@@ -133,7 +136,7 @@ class Acceptor:
     def _accept(self) -> bool:
         """Accept a connection and begin its handshake. Return False if no connection is pending.
 
-        If RESERVED connections have no slot, and there is no free slot either, close the oldest connection without a slot.
+        If no slot is free and RESERVED connections have no slot, close the oldest of these connections.
         """
         try:
             connection, _ = self._socket.accept()
@@ -177,7 +180,7 @@ class Acceptor:
         return bool(limit) and self._open >= limit
 
     def _oldest(self) -> AcceptedConnection:
-        """Return the oldest connection without a slot. Prefer connections that do not request a probe."""
+        """Return the oldest connection without a slot that does not request a probe. If all request probes, return the oldest of them."""
         return next((each for each in self._without_slot if not each.is_probe), next(iter(self._without_slot)))
 
     def fill(self) -> None:
@@ -190,7 +193,7 @@ class Acceptor:
             accepted.on_slot()
 
     def release(self, accepted: AcceptedConnection) -> None:
-        """Make the slot of a closed connection free, and assign the slot to a waiting request."""
+        """Free the slot of a connection that has been closed, and assign the slot to a waiting request."""
         if accepted.has_slot:
             self._open -= 1
             accepted.has_slot = False

@@ -15,9 +15,9 @@ LARGEST = 1 << 16
 
 
 class Outlet:
-    """A wrapper of the transport, through which uvicorn writes a response.
+    """A wrapper of a connection's transport, through which uvicorn writes responses.
 
-    After the last response of a connection, uvicorn calls `close` of the wrapper, and not `close` of the transport.
+    After the last response of a connection, uvicorn calls the wrapper's `close`, which is the function `close`, and not the transport's.
     """
 
     def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
@@ -25,7 +25,7 @@ class Outlet:
 
 
 class RecordingOutlet:
-    """An outlet that records the reply to a request that arrived as one packet."""
+    """An outlet that also records the reply to a request. `packet`: the request, which arrived as one packet."""
 
     def __init__(self, outlet: Outlet, packet: bytes) -> None:
         self.packet, self.is_closing, self.close = packet, outlet.is_closing, outlet.close
@@ -41,7 +41,7 @@ class RecordingOutlet:
         self._write(data)
 
     def discard(self) -> None:
-        """Discard the record, and record nothing that is written later."""
+        """Discard the recorded bytes, and stop recording."""
         self._size = LARGEST + 1
         self._written.clear()
 
@@ -57,7 +57,7 @@ _ORDER = (URI, "DNS", "email", "IP Address")
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection to an endpoint, and the identity of the client according to its certificate."""
+    """A client's connection to an endpoint, and the identity of the client according to its certificate."""
 
     endpoint: Endpoint
     # The first name in the certificate of the client. Empty without a certificate.
@@ -75,7 +75,7 @@ WritePart = Callable[[bytes], bool]
 
 
 def no_deadline(seconds: float) -> None:
-    """Do nothing. This is `answer_within` of a channel without a connection."""
+    """Do nothing. Used as `answer_within` of a channel that has no connection."""
 
 
 class Channel:

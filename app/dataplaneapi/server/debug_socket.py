@@ -23,7 +23,7 @@ dapiconf                           its settings, without users
 
 
 class Commands:
-    """The commands. Each public method except `answer` is the command of that name."""
+    """The commands of the debug socket. Each public method except `answer` is the command that has its name."""
 
     def __init__(self, engine: Engine, settings: Callable[[], Settings]) -> None:
         self._engine, self._settings = engine, settings

@@ -27,7 +27,7 @@ OF_LISTENERS = frozenset({*KEYS, *(f"tls_{key}" for key in TLS_OWN), "graceful_t
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The options of a listener. Times are in seconds, sizes in bytes; 0 and an empty text mean none."""
+    """The options of a listener. Times are in seconds, and sizes in bytes. 0 or an empty text means that an option is not set."""
 
     scheme: str = "http"
     host: str = ""
@@ -49,11 +49,11 @@ class Endpoint:
 
     @property
     def socket_address(self) -> tuple[str, str, int, str]:
-        """The address that the socket is bound to. Any other option can change while the socket is open."""
+        """The options to which the socket is bound. All other options can change while the socket is open."""
         return self.scheme, self.host, self.port, self.path
 
     def allows(self, names: Sequence[tuple[str, str]]) -> bool:
-        """Return whether `client_names` permits a client whose certificate has these names, given as (kind, value).
+        """Return whether `client_names` permits a client. `names`: the (kind, value) pairs of the names in the client's certificate.
 
         A pattern that ends with `*` matches by prefix. A SPIFFE pattern is compared only with the SPIFFE id of the certificate.
         """
@@ -70,9 +70,9 @@ class Endpoint:
 
 
 def spiffe_id(names: Iterable[tuple[str, str]]) -> str:
-    """Return the SPIFFE id of a certificate with these names: its only URI. Return an empty text if it has no valid SPIFFE id.
+    """Return the SPIFFE id of a certificate with these names. Return an empty text if the certificate has no valid SPIFFE id.
 
-    A valid SPIFFE id contains no empty segments, no dot segments and no percent-encoding.
+    A certificate with a SPIFFE id has no other URI. A valid SPIFFE id contains no empty segments, no dot segments and no percent-encoding.
     """
     uris = [value for kind, value in names if kind == URI]
     if len(uris) != 1 or not _SPIFFE_ID.fullmatch(uris[0]) or {".", ".."} & set(uris[0].split("/")):
@@ -91,9 +91,10 @@ def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
 
 
 def endpoint_of_scheme(scheme: str, settings: Settings) -> Endpoint:
-    """Return the endpoint for a socket that another process has opened.
+    """Return the endpoint for a socket that the service manager has opened.
 
-    This is the first endpoint of the socket's scheme in the settings, or else an endpoint with default options.
+    This is the first endpoint with this scheme in the settings. If there is none, it is an endpoint with the options of the scheme's own
+    listener.
     """
     return next((endpoint for endpoint in endpoints(settings) if endpoint.scheme == scheme), None) or _endpoint(scheme, settings)
 
@@ -157,7 +158,7 @@ def _with_tls(plain: Endpoint, settings: Settings) -> Endpoint:
 
 
 def _endpoint_of_entry(name: str, entry: Mapping[str, Any], settings: Settings) -> Endpoint:
-    """Return the endpoint of an entry of the list `listeners`. `name` is the name of the entry in errors. Raises SettingsError."""
+    """Return the endpoint of an entry of the list `listeners`. `name`: how error messages call the entry. Raises SettingsError."""
     if wrong := [key for key in entry if key not in KEYS]:
         raise SettingsError(f"{name}: unknown key {wrong[0]}; expected one of {', '.join(KEYS)}")
     scheme = entry.get("scheme", "http")

@@ -1,4 +1,4 @@
-"""Check the head of a request more strictly than the parser does, so that a proxy cannot interpret it as a different request."""
+"""Check the head of a request more strictly than the HTTP parser does, so that no proxy can interpret the head as a different request."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 
 class RequestRefused(Exception):
-    """Raised to refuse a request. The connection ends after a response with this status and message."""
+    """Raised to refuse a request. The client gets a response with this status and message, and then the connection is closed."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class RequestRefused(Exception):
 def check(endpoint: Endpoint, version: str, method: bytes, url: bytes, headers: Headers, arrived: int) -> None:
     """Check the head of a request. Raises RequestRefused.
 
-    `arrived` is an upper bound of the size of the head in bytes. The exact size is computed only if the bound exceeds `max_header_size`.
+    `arrived`: an upper bound of the size of the head in bytes. The exact size is computed only if the bound exceeds `max_header_size`.
     """
     if len(url) > LONGEST_URL:
         raise RequestRefused(414, f"request target exceeds the maximum allowed size of {LONGEST_URL} bytes")
@@ -55,13 +55,13 @@ def too_large(endpoint: Endpoint) -> RequestRefused:
 
 
 class HalfHeads:
-    """The total number of bytes of incomplete heads on all connections, and its limit."""
+    """The total size of the incomplete request heads on all connections, and the limit of this total."""
 
     def __init__(self, most: int = 32 << 20) -> None:
         self.most, self.size = most, 0
 
     def add(self, size: int) -> None:
-        """Add a size, which may be negative, to the total. Raises RequestRefused (503) if the total exceeds the limit."""
+        """Add `size` to the total. A negative size reduces the total. Raises RequestRefused (503) if the total exceeds the limit."""
         self.size += size
         if size > 0 and self.size > self.most:
             raise RequestRefused(503, "too many requests are arriving slowly; send the request's head at once")

@@ -1,4 +1,4 @@
-"""Replace the application of a running server. Requests wait meanwhile, so that no request is refused."""
+"""Replace the application of a running server. Requests wait during the replacement, so that no request is refused."""
 
 import asyncio
 from typing import Any, Protocol
@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 
 class ReplyingApp(Protocol):
-    """An ASGI application whose method `reply` returns a cached reply to a request that the application is not called for."""
+    """An ASGI application that caches replies. The server sends a reply that `reply` returns without calling the application."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
@@ -15,7 +15,7 @@ class ReplyingApp(Protocol):
 
 
 class Doorway:
-    """An ASGI application that passes requests to the current application. While there is none, requests wait."""
+    """An ASGI application that passes requests to the current application. While there is no current application, requests wait."""
 
     def __init__(self) -> None:
         self._app: ReplyingApp | None = None
@@ -38,12 +38,15 @@ class Doorway:
         return self._app.reply(*request) if self._app is not None else None
 
     def open(self, app: ReplyingApp) -> None:
-        """Pass requests, including those that wait, to this application."""
+        """Make `app` the current application. Requests that wait are passed to it."""
         self._app = app
         self._opened.set()
 
     async def close(self, patience: float) -> None:
-        """Make new requests wait, and wait for the requests in progress. After `patience` seconds, cancel these."""
+        """Make new requests wait, and block until the requests in progress have ended.
+
+        Cancel those that run longer than `patience` seconds.
+        """
         self._app = None
         self._opened.clear()
         late = set(self._running_requests)

@@ -29,7 +29,7 @@ CURVE = "prime256v1"
 
 
 class Identity:
-    """The certificate, key, client CA and CRLs of a listener, which are read from their files.
+    """The TLS files of a listener: certificate, key, client CA and CRLs.
 
     The constructor raises SettingsError if the files cannot be used.
     """
@@ -43,7 +43,10 @@ class Identity:
             raise SettingsError(f"TLS cannot be served: {_reason(self._files, error)}") from None
 
     def context(self) -> ssl.SSLContext:
-        """Return the TLS context for the next connection. If changed files cannot be used, log the error and return the former context."""
+        """Return the TLS context for the next connection.
+
+        If changed files cannot be used, log the error and return the previous context.
+        """
         if (stamps := self._stamps()) != self._seen:
             self._seen = stamps
             try:
@@ -81,7 +84,7 @@ def _context(certificate: str, key: str, authority: str, revoked: str) -> ssl.SS
 
 
 def _reason(files: tuple[str, str, str, str], error: Exception) -> str:
-    """Return why the files cannot be used. The text names the first unreadable file. If all are readable, it names all files."""
+    """Return why the TLS files cannot be used. The text names the first unreadable file or, if all are readable, all files."""
     for file in filter(None, files):
         try:
             with open(file, "rb"):
@@ -93,7 +96,7 @@ def _reason(files: tuple[str, str, str, str], error: Exception) -> str:
 
 @dataclass
 class Listener:
-    """An open socket with its options."""
+    """An open socket, and the options of its endpoint."""
 
     endpoint: Endpoint
     socket: socket.socket
@@ -109,13 +112,13 @@ class Listener:
         self._inode = os.stat(self.path).st_ino if self.path else 0
 
     def identity(self, endpoint: Endpoint) -> Identity | None:
-        """Return the TLS files of an endpoint, or None without TLS. Raises SettingsError if they cannot be used."""
+        """Return the TLS files that an endpoint needs, or None without TLS. Raises SettingsError if the files cannot be used."""
         if endpoint.scheme != "https":
             return None
         return Identity(endpoint.certificate, endpoint.key, endpoint.authority, endpoint.revoked)
 
     def apply(self, endpoint: Endpoint, identity: Identity | None) -> None:
-        """Apply the options of an endpoint with the same address to future connections."""
+        """Use the options of `endpoint`, which has the same address, for future connections."""
         self.endpoint, self._identity = endpoint, identity
         if self.path and endpoint.mode is not None:
             os.chmod(self.path, endpoint.mode)
@@ -133,7 +136,7 @@ class Listener:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def close(self) -> None:
-        """Close the socket and remove its file, unless another server has bound its own socket to the path."""
+        """Close the socket, and remove its file unless another server has bound its own socket to the same path."""
         self.socket.close()
         with contextlib.suppress(FileNotFoundError):
             if self.path and os.stat(self.path).st_ino == self._inode:
@@ -146,7 +149,7 @@ def inherited_listeners(settings: Settings, environ: MutableMapping[str, str]) -
 
 
 def unserved_addresses(endpoints: Iterable[Endpoint], served: list[Listener]) -> list[str]:
-    """Return the addresses of the endpoints that are not served, because the service manager has passed no socket with their port."""
+    """Return the addresses of the endpoints for whose ports the service manager has passed no socket."""
     ports = {listener.socket.getsockname()[1] for listener in served if listener.endpoint.scheme != "unix"}
     return [f"{each.scheme}://{each.host}:{each.port}" for each in endpoints if each.port and each.port not in ports]
 
@@ -196,7 +199,7 @@ def _open_tcp(host: str, port: int) -> socket.socket:
 
 
 def open_unix(path: str, mode: int | None) -> socket.socket:
-    """Bind a Unix socket to a path. `mode` is the mode of the socket file, or None for the mode that the umask permits.
+    """Bind a Unix socket to a path. `mode`: the mode of the socket file, or None for the mode that the umask permits.
 
     The file never has a wider mode, not even briefly. The socket file of a server that has ended is replaced. Raises SettingsError, for
     example if another process listens on the path.

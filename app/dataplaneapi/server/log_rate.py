@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class Rate:
-    """A limit of `most` equal lines in `seconds`."""
+    """A limit for repeated log lines: of each line, at most `most` in `seconds`."""
 
     def __init__(self, most: int = 10, seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._seconds, self._clock = most, seconds, clock
@@ -15,7 +15,8 @@ class Rate:
     def left_out(self, line: str) -> int | None:
         """Count a line. Return None if the line exceeds the limit and must be dropped.
 
-        Otherwise return how many equal lines were dropped in the preceding period. This is more than 0 only for the first line of a period.
+        Otherwise return how many equal lines were dropped in the preceding period. The result can be above 0 only for the first line of a
+        period.
         """
         now = self._clock()
         begin, count = self._periods.get(line, (now, 0))
@@ -27,7 +28,7 @@ class Rate:
 
 
 class RateLimit(logging.Filter):
-    """A logging filter that passes `most` records of each message in `seconds`. A later record reports how many were dropped."""
+    """A logging filter that passes at most `most` equal messages in `seconds`. A later record reports how many messages were dropped."""
 
     def __init__(self, most: int = 10, seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()

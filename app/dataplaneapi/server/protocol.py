@@ -1,8 +1,7 @@
 """Serve HTTP/1.1 connections with uvicorn's protocol, extended by limits on heads and chunked bodies, deadlines, and client identities.
 
-A connection closes so that its last response reaches the client: while the client is still sending, the connection is only half-closed.
-
-Every state of a connection has a deadline:
+When the server closes a connection, the last response still reaches the client: while the client is still sending, the connection is only
+half-closed. Every state of a connection has a deadline:
 
 | state | deadline | what happens then |
 |---|---|---|
@@ -58,7 +57,7 @@ _REASONS = {
 
 
 class Enough(Exception):
-    """Raised to stop reading from a connection, because PIPELINED requests wait on it."""
+    """Raised to stop reading from a connection on which PIPELINED requests already wait."""
 
 
 class ListenerState(ServerState):
@@ -82,7 +81,7 @@ class ListenerState(ServerState):
 
 
 class Deadline:
-    """The timer of a connection. It has at most one pending action, and a new action replaces the pending one.
+    """The timer of a connection. At most one action is pending, and a new action replaces it.
 
     The underlying asyncio timer is reused rather than cancelled for each new action, because most actions are replaced long before they are
     due.
@@ -97,7 +96,7 @@ class Deadline:
         self._timer: asyncio.TimerHandle | None = None
 
     def within(self, seconds: float, action: Callable[[], object]) -> None:
-        """Replace the pending action: call `action` after this many seconds. 0 means never."""
+        """Call `action` after this many seconds, instead of the pending action. If `seconds` is 0, only drop the pending action."""
         if not seconds:
             self.clear()
             return
@@ -138,8 +137,8 @@ def _nothing() -> None:
 class Protocol(HttpToolsProtocol):
     """One connection to an endpoint: it receives requests, calls the application, and sends responses.
 
-    `_ignores_input` is whether data from the client is ignored. `_in_head` and `_in_body` are whether the client has sent only a part of
-    the head or body of a request.
+    `_ignores_input`: whether data from the client is ignored. `_in_head`, `_in_body`: whether the client has sent only a part of the head,
+    or of the body, of a request.
     """
 
     # The attributes of uvicorn are in a dictionary, which would double in size if it contained these too.
@@ -195,8 +194,9 @@ class Protocol(HttpToolsProtocol):
         self._accepted.release()
 
     def shutdown(self) -> None:
-        """Close the connection after the responses in progress. An idle connection is closed after a short wait, since a request may
-        arrive.
+        """Close the connection after the responses in progress.
+
+        An idle connection is closed after a short wait, because a request may be about to arrive.
         """
         self._stopping = True
         if self._active is not None:
@@ -211,7 +211,7 @@ class Protocol(HttpToolsProtocol):
             self.loop.call_later(FIRST_CALL if self._is_new else LAST_CALL, hang_up_if_idle)
 
     def _end_response(self) -> None:
-        """End the current response if it is a stream, which does not end by itself."""
+        """End the current response if it is a stream, because a stream does not end by itself."""
         if self._active is not None and (at_end := _channel(self._active).at_end):
             at_end()
 
@@ -260,9 +260,10 @@ class Protocol(HttpToolsProtocol):
         return True
 
     def _feed(self, data: bytes) -> None:
-        """Parse data. If a head has the header `Upgrade`, with which Java offers HTTP/2, parse the head again without this header.
+        """Pass data to the parser.
 
-        With the header, the parser would drop the body.
+        If the data has the header `Upgrade`, with which Java offers HTTP/2, parse the head again without this header. If the header stayed,
+        the parser would drop the body.
         """
         try:
             self.parser.feed_data(data)
@@ -276,7 +277,10 @@ class Protocol(HttpToolsProtocol):
             self._feed(head + data[offered.args[0] :])
 
     def _count_head(self, size: int) -> None:
-        """Record how many bytes of an incomplete head have arrived, or 0 for a complete head. Raises RequestRefused for too many bytes."""
+        """Record how many bytes of an incomplete head have arrived. `size` is 0 if the head is complete.
+
+        Raises RequestRefused for too many bytes.
+        """
         growth, self._head_bytes = size - self._head_bytes, size
         self.server_state.half_heads.add(growth)
         if size and self._endpoint.max_header_size and size > self._endpoint.max_header_size:
@@ -342,7 +346,7 @@ class Protocol(HttpToolsProtocol):
         self._start(cycle, app)
 
     def _start(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Call the application.
+        """Call the application, and set the deadline of its response.
 
         The deadline includes the time for the body, because an application that ignores the body sets no deadline for it.
         """
@@ -367,7 +371,7 @@ class Protocol(HttpToolsProtocol):
         self._deadline.within(seconds, self._time_out_answer)
 
     def _write_part(self, chunk: bytes) -> bool:
-        """Write a chunk of the current response, but do not wait. Return False if the chunk cannot be written at once."""
+        """Write a chunk of the current response if this is possible without waiting. Return whether the chunk was written."""
         cycle = self._active
         if cycle is None or not cycle.chunked_encoding or cycle.response_complete or self.flow.write_paused or self.transport.is_closing():
             return False
@@ -421,7 +425,7 @@ class Protocol(HttpToolsProtocol):
     def _refuse(self, status: int, message: str) -> None:
         """Send an error response and close the connection.
 
-        If earlier responses are in progress, send no error response, and close the connection after the last of them.
+        If earlier responses are in progress, send no error response, and close the connection after the last of these responses.
         """
         level = logging.INFO if status == 408 else logging.WARNING
         logger.log(level, "bad request from %s: %d %s", self._peer, status, message)
@@ -445,20 +449,23 @@ class Protocol(HttpToolsProtocol):
             last.keep_alive = False
 
     def _disconnect_application(self, cycle: RequestResponseCycle) -> None:
-        """Report to the application that the client has disconnected. Discard what the application still sends."""
+        """Report to the application that the client has disconnected. Anything that the application sends afterwards is discarded."""
         cycle.disconnected = True
         cycle.message_event.set()
         self._cancel_work(cycle)
 
     def _cancel_work(self, cycle: RequestResponseCycle) -> None:
-        """Cancel the work on a response that nobody will read."""
+        """Cancel the work on a response that no client will read."""
         if when_gone := _channel(cycle).when_gone:
             when_gone()
 
     # The end of the connection
 
     def pause_writing(self) -> None:
-        """Abort the connection in `write_timeout` seconds unless the client reads. asyncio calls this when the write buffer is full."""
+        """Abort the connection after `write_timeout` unless the client reads meanwhile.
+
+        asyncio calls this when the write buffer is full.
+        """
         super().pause_writing()
         if self._endpoint.write_timeout and self._write_timer is None:
             self._write_timer = self.loop.call_later(self._endpoint.write_timeout, self.transport.abort)
@@ -468,7 +475,7 @@ class Protocol(HttpToolsProtocol):
         super().resume_writing()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection. If the client has not read the last response, abort the connection, because a close would wait."""
+        """Close an idle connection. Abort it if the client has not read the last response, because closing would wait for the client."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         super().timeout_keep_alive_handler()
@@ -488,7 +495,10 @@ class Protocol(HttpToolsProtocol):
             self._hang_up()
 
     def _hang_up(self) -> None:
-        """Close the connection. If the client is still sending, first wait LINGER_SECONDS, because a reset could discard the response."""
+        """Close the connection.
+
+        If the client is still sending, wait up to LINGER_SECONDS first, because a reset could discard the response.
+        """
         if self.transport.is_closing():
             return
         self._count_head(0)

@@ -1,7 +1,7 @@
 """Cache replies by the bytes of their request, so that an equal request is answered without being parsed.
 
-A reply is sent again only if the connection is equal (listener, client certificate), the document, the version, the users and their
-permissions are unchanged, and the gate admits the credentials without a check. The date and the request id are replaced each time.
+A cached reply is sent only under these conditions: the listener, the client certificate, the document, the version, the users and their
+permissions are the same as before, and the gate admits the credentials without a check. The date and the request id are replaced each time.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,10 @@ class CachedReply:
     parts: tuple[bytes, bytes, bytes]
 
     def is_valid_for(self, connection: Connection, document: object, version: int, generation: int) -> bool:
-        """Return whether the reply answers a request on this connection to this document and version, with this generation of users."""
+        """Return whether the reply may be sent on a connection.
+
+        `document`, `version` and `generation`: the present configuration, its version, and the present generation of the users.
+        """
         return (
             self.document is document
             and self.version == version
@@ -49,9 +52,7 @@ class CachedReply:
 
 
 class Replies:
-    """The cached replies, by the bytes of their request. If a reply would increase the cache to more than MOST_BYTES, `add` clears the
-    cache first.
-    """
+    """The cached replies, by the bytes of their request. `add` clears the cache first if it would otherwise exceed MOST_BYTES."""
 
     def __init__(self) -> None:
         self._size = 0
@@ -61,7 +62,7 @@ class Replies:
         return self._replies.get(packet)
 
     def add(self, recording: RecordingOutlet, document: object, version: int, generation: int, exchange: Exchange) -> None:
-        """Cache the recorded reply, unless it closes the connection, is too large, or lacks the date or the request id."""
+        """Cache the recorded reply. Replies that close the connection, are too large, or lack the date or the request id are not cached."""
         former = self._replies.get(recording.packet)
         if former and former.document is document and former.generation == generation:
             return

@@ -29,7 +29,7 @@ OTHER_FILES, UNLIMITED = 512, 16384
 
 
 class ListenerServer(uvicorn.Server):
-    """A uvicorn server that gets its connections from an Acceptor. Signals are handled by the program.
+    """A uvicorn server that gets its connections from an Acceptor. It handles no signals: the program does.
 
     uvicorn wakes up ten times a second to check `should_exit` and to update the date header. This server sleeps until it is stopped.
     """
@@ -85,9 +85,9 @@ class ListenerServer(uvicorn.Server):
         self.started = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Finish the requests on accepted connections.
+        """Finish the requests on all accepted connections.
 
-        If the service manager has the socket open too, connections in the backlog stay there for the next server. Otherwise they are
+        Connections in the backlog stay there for the next server if the service manager has the socket open too. Otherwise, they are
         accepted and served first.
         """
         self.server_state.stopping = True
@@ -103,7 +103,7 @@ class ListenerServer(uvicorn.Server):
         await super()._wait_tasks_to_complete()
 
     def follow(self, graceful_timeout: float) -> None:
-        """Apply a changed `graceful_timeout` and a changed limit of the listener."""
+        """Apply a new `graceful_timeout`, and the present limit of the listener."""
         self.config.timeout_graceful_shutdown = int(graceful_timeout)
         for server in self.servers:
             server.watch()
@@ -119,7 +119,10 @@ class Served:
 
 
 class Serving:
-    """All listeners of the process. If `inherited`, the sockets belong to the service manager, so that only their options can change."""
+    """All listeners of the process.
+
+    `inherited`: whether their sockets come from the service manager, so that only the options of a listener can change.
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings, opened: list[Listener], *, inherited: bool) -> None:
         self._app, self._settings, self._inherited = app, settings, inherited
@@ -165,12 +168,15 @@ class Serving:
         await _drain(removed)
 
     async def stop(self) -> None:
-        """Close all listeners, and wait for the requests in progress for at most `graceful_timeout` seconds."""
+        """Close all listeners, and wait at most `graceful_timeout` seconds for the requests in progress."""
         await _drain(self._served)
 
 
 def _raise_file_limit(endpoints: list[Endpoint]) -> None:
-    """Raise the limit of open files to what all connections and their requests need. Log a warning if that is not permitted."""
+    """Raise the limit of open files to the number that all connections and their requests need.
+
+    Logs a warning if the system does not permit that.
+    """
     needed = OTHER_FILES + sum((endpoint.limit or UNLIMITED) + RESERVED for endpoint in endpoints)
     if (allowed := allow_open_files(needed)) < OTHER_FILES + sum(endpoint.limit + RESERVED for endpoint in endpoints):
         logger.warning("this process may open %d files (ulimit -n), which is not enough for listen_limit: %d are needed", allowed, needed)

@@ -1,7 +1,7 @@
-"""Read, insert, replace and delete, by index, the children of a section: the lines of one collection, such as the servers of a backend.
+"""Read, insert, replace and delete the children of a section by index. Its children are the lines of one collection, such as its servers.
 
-A child is one line. A named child may have several lines in the branches of an `.if` block: an edit changes the first one, and a deletion
-removes all of them. A line that the grammar cannot parse keeps its index, and no edit changes it.
+A child is one line. A named child may have several lines in the branches of an `.if` block: an edit changes the first of these lines, and a
+deletion removes all of them. A line that the grammar cannot parse keeps its index, and no edit changes it.
 """
 
 from bisect import bisect_left
@@ -27,7 +27,7 @@ _FIRST_WORDS, _REPEATED = "first words", "repeated"
 
 @dataclass
 class Children:
-    """The lines of one collection in a section."""
+    """The lines of one collection in a section, and the objects that they express."""
 
     # Indices into the section's lines.
     places: list[int]
@@ -40,7 +40,7 @@ class Children:
 
     @property
     def unparsed(self) -> list[int]:
-        """Return the indices of the lines that cannot be read."""
+        """Return the indices, within the collection, of the lines that the grammar cannot parse."""
         return [index for index, object_ in enumerate(self.objects) if object_ is None]
 
 
@@ -48,7 +48,7 @@ _NONE = Children([], [])
 
 
 class ChildEditor:
-    """Edits children of sections in one grammar. Its methods take a section and return a new one."""
+    """Edits the children of sections in one grammar. Methods that edit take a section and return a new section."""
 
     def __init__(self, grammar: Grammar, resources: Resources) -> None:
         self.grammar, self.resources = grammar, resources
@@ -58,7 +58,7 @@ class ChildEditor:
         return self.grammar.line(resource.schema)
 
     def kinds(self, parent: str, *sections: Section) -> list[tuple[str, Resource]]:
-        """Return (member, resource) for each collection that may have lines in the sections, in the order of the table of resources."""
+        """Return (member, resource) of each collection that may have lines in the sections, in the order of the table of resources."""
         family, by_word = self.resources.children(parent), self._kinds.get(parent)
         if by_word is None:
             by_word = self._kinds[parent] = {}
@@ -94,7 +94,7 @@ class ChildEditor:
     def have_own_names(
         self, resource: Resource, old: Section, new: Section, removed: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]
     ) -> bool:
-        """Return whether the names of all removed and added children are unique, both in the section before a change and after it."""
+        """Return whether no other child has the name of a removed or an added child, both in the section before a change and after it."""
         key = resource.key
         # The names that more than one line has. The cache is copied to the edited section.
         repeated: frozenset[str] | None = old.cache.get((_REPEATED, resource.name))
@@ -118,7 +118,7 @@ class ChildEditor:
         return apply_edits(section, LineEdits({}, [(self._insertion_index(section, parent, resource, index), line)]))
 
     def _insertion_index(self, section: Section, parent: str, resource: Resource, index: int) -> int:
-        """Return the index of the line after which to insert a child before the child at `index`."""
+        """Return the index of the line below which to insert a new child, so that it becomes the child at `index`."""
         places = self.children(section, resource).places
         if index < len(places):
             return section.between(places[index - 1] if index else None, places[index])
@@ -137,14 +137,14 @@ class ChildEditor:
         return insertion_line(section, [place for place in above if place < end] if max(earlier, default=0) < end else above)
 
     def has_written_name(self, section: Section, resource: Resource, index: int) -> bool:
-        """Return whether the line contains the name of the child. If not, clients address the child by another word of the line."""
+        """Return whether the line of a child contains its name. If not, clients address the child by another word of the line."""
         reading = self.shape(resource).parse_words(section.lines[self.children(section, resource).places[index]].words)
         return reading is None or any(resource.key in part.values for part in reading.parts)
 
     def replace(self, section: Section, resource: Resource, bodies: Mapping[int, Mapping[str, Any]]) -> Section:
-        """Return the section with new values for some children. `bodies`: the values by index of the child.
+        """Return the section with new values for some children. `bodies`: the new values, by index of the child.
 
-        Raises UnknownWords for a line that the grammar cannot parse.
+        Raises UnknownWords if the grammar cannot parse the line of one of these children.
         """
         children, edits = self.children(section, resource), dict[int, Line | None]()
         places_by_name = self._by_name(section, resource) if resource.kind == "named" else {}
@@ -161,7 +161,7 @@ class ChildEditor:
         return apply_edits(section, LineEdits(edits, []))
 
     def _by_name(self, section: Section, resource: Resource) -> dict[str, list[int]]:
-        """Return the indices of the readable lines of a named collection, by name."""
+        """Map the name of each child in a named collection to the indices of its lines. Lines that the grammar cannot parse are omitted."""
         children = self.children(section, resource)
         places_by_name: dict[str, list[int]] = {}
         for place, object_ in zip(children.places, children.objects, strict=True):
@@ -172,9 +172,9 @@ class ChildEditor:
     def _edits_of_child(
         self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]
     ) -> dict[int, Line | None]:
-        """Return the edited line of a child, by index. Return no edit if another line of the child already has the values.
+        """Return the edit that gives a child the values `body`. Return no edit if any line of the child has these values already.
 
-        `places`: the indices of all lines of the child. Only the first is edited.
+        `places`: the indices of all lines of the child. Only the first of these lines is edited.
         """
         children = self.children(section, resource)
         if len(places) == 1 and children.objects[bisect_left(children.places, places[0])] == body:
@@ -202,7 +202,10 @@ class ChildEditor:
         return apply_edits(section, LineEdits(dict.fromkeys(removed), []))
 
     def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
-        """Return the section with a named collection replaced. Existing children do not move; new children follow, sorted by name."""
+        """Return the section with a named collection replaced. Existing children keep their places.
+
+        New children follow them, sorted by name.
+        """
         new = {unquoted_name(body.get(resource.key)): body for _, body in sorted(bodies.items())}
         existing, change = self._by_name(section, resource), LineEdits({}, [])
         for name, places in existing.items():
@@ -213,7 +216,7 @@ class ChildEditor:
         return apply_edits(section, change)
 
     def replace_all(self, section: Section, parent: str, resource: Resource, bodies: Sequence[Mapping[str, Any]]) -> Section:
-        """Return the section with a whole list replaced. Lines that the grammar cannot parse stay, because no client has seen them."""
+        """Return the section with a whole list replaced. Lines that the grammar cannot parse are kept, since the API does not show them."""
         children = self.children(section, resource)
         lines: Found = [
             (place, section.lines[place]) for place, object_ in zip(children.places, children.objects, strict=True) if object_ is not None
@@ -238,6 +241,6 @@ def _by_first_word(section: Section) -> dict[str, list[int]]:
 
 
 def unquoted_name(name: object) -> str:
-    """Return a name without quotes, for comparison. Clients may omit the quotes that a name has in the file."""
+    """Return a name without quotes, for comparison: clients may omit the quotes that the name has in the file."""
     text = str(name)
     return unquoted(text) if is_word(text) else text

@@ -1,8 +1,9 @@
-"""Find the defaults section that a proxy inherits from, and refuse edits that would silently make it inherit from another one.
+"""Find the defaults section that a proxy inherits from, and refuse edits that would silently make a proxy inherit from another section.
 
-A proxy inherits from the defaults section that its header names (`backend b from d`), else implicitly from the last one above it (HAProxy
-Configuration Manual, section 4). HAProxy refuses a `from` that names a missing section. But it accepts a file from which a section with
-implicit users was removed; they then inherit from another section. `refuse_rebound` refuses such an edit.
+A proxy inherits from the defaults section that its header names (`backend b from d`). Without `from`, it implicitly inherits from the last
+defaults section above it (HAProxy Configuration Manual, section 4). If a `from` names a missing section, HAProxy refuses the file. But if a
+section from which proxies implicitly inherit is removed, HAProxy accepts the file, and these proxies inherit from another section.
+`refuse_rebound` refuses such an edit.
 """
 
 from bisect import bisect_left
@@ -19,14 +20,14 @@ DEFAULTS = "defaults"
 
 
 def named_defaults(section: Section) -> str | None:
-    """Return the name after `from` in the header of a section; None if the header has no `from`."""
+    """Return the name after `from` in the header of a section. Return None if the header has no `from`."""
     words, args = section.header.words, section.header.args
     at = 1 if section.kind == DEFAULTS and not section.name else 2
     return normalized(words[at + 1]) if len(words) > at + 1 and args[at] == "from" else None
 
 
 def implicit_defaults(document: Document, section: Section) -> str | None:
-    """Return the name of the last defaults section above a proxy; None if there is none, or if the section is no proxy."""
+    """Return the name of the last defaults section above a proxy. Return None if there is none, or if `section` is not a proxy."""
     if section.kind not in PROXIES:
         return None
     # The indices and the names of all defaults sections.
@@ -50,12 +51,15 @@ def all_implicit_defaults(document: Document) -> list[str | None]:
 
 
 def all_inherited_defaults(document: Document) -> list[str | None]:
-    """Return, for each section, the name of the defaults section that it inherits from, explicitly or implicitly; None if there is none."""
+    """Return, for each section, the name of the defaults section from which it inherits explicitly or implicitly; None if there is none."""
     return [named_defaults(section) or source for section, source in zip(document.sections, all_implicit_defaults(document), strict=True)]
 
 
 def check_from(document: Document, kind: str, name: str, source: object) -> None:
-    """Check the value of `from`. Raises BadValue if the defaults section does not exist, or if it inherits from the section itself."""
+    """Check `source`, the value of `from` of the section `name`.
+
+    Raises BadValue if no defaults section has the name `source`, or if a defaults section would inherit from itself.
+    """
     seen = {name} if kind == DEFAULTS else set()
     source = normalized(source) if isinstance(source, str) else None
     while source:
@@ -69,9 +73,9 @@ def check_from(document: Document, kind: str, name: str, source: object) -> None
 
 
 def with_named_source(document: Document, source: object) -> Document:
-    """Write the name `source`, the value of a `from`, into the header of the defaults section with this name. Return the document.
+    """Write the value `source` of a `from` as a name into the header of the defaults section that it refers to. Return the edited document.
 
-    The API names sections that have no name in the file. HAProxy does not know such a name until it is in the header.
+    The API generates a name for a section that has none in the file. HAProxy does not know this name until the header contains it.
     """
     section = document.find(DEFAULTS, normalized(source)) if isinstance(source, str) else None
     if section is None or section.name == document.address(section):
@@ -80,7 +84,7 @@ def with_named_source(document: Document, source: object) -> Document:
 
 
 def with_name(document: Document, section: Section, name: str) -> tuple[Document, Section]:
-    """Write a name into the header of a section. Return (document, section) after the edit."""
+    """Write a name into the header of a section. Return the edited document and the edited section."""
     text, split = section.header.text, section.header.split
     if section.name:
         start = len(split.gaps[0]) + len(split.words[0]) + len(split.gaps[1])
@@ -92,9 +96,10 @@ def with_name(document: Document, section: Section, name: str) -> tuple[Document
 
 
 def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
-    """Return (proxy, removed defaults section) for each proxy that implicitly inherited from a defaults section that was removed.
+    """Return (proxy, removed defaults section) for each proxy that implicitly inherited from a defaults section that an edit has removed.
 
-    If the number of defaults sections is unchanged, a new name at the same position is treated as a renaming.
+    `old`, `new`: the documents before and after the edit. If both have the same number of defaults sections, a new name at the same
+    position is treated as a renaming.
     """
     old_sections, new_sections = old.of_kind(DEFAULTS), new.of_kind(DEFAULTS)
     old_texts, new_texts = ({section.text for _, section in sections} for sections in (old_sections, new_sections))
@@ -111,14 +116,14 @@ def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
 
 
 def refuse_rebound(old: Document, new: Document) -> None:
-    """Raise Refused if an edit removes the implicit defaults section of a remaining proxy."""
+    """Raise Refused if an edit removes a defaults section, but not all proxies that implicitly inherit from it."""
     if lost := rebound(old, new):
         users = "; ".join(f"{proxy} has no `from` and is bound to defaults {name}" for proxy, name in lost[:10])
         raise Refused(f"defaults section '{lost[0][1]}' is still used: {users}", place=Place(section=lost[0][0], member="from"))
 
 
 def _implicit_sources(document: Document) -> dict[str, str]:
-    """Map each proxy whose header names no defaults section to the defaults section that it implicitly inherits from."""
+    """Map each proxy that has no `from` to the defaults section from which it implicitly inherits."""
     pairs = zip(document.sections, all_implicit_defaults(document), strict=True)
     return {
         f"{section.kind} {section.name}": bound or ""

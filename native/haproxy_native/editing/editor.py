@@ -1,11 +1,11 @@
-"""Create, read, replace and delete objects of a document. Documents are immutable: each edit returns a new one.
+"""Create, read, replace and delete objects of a document. Documents are immutable: each edit returns a new document.
 
 `parent` is (parent resource, parent name) for children and None for sections. `full` means a section with all its children. The methods
 raise Missing, Exists, NoParent, IndexOutOfRange, BadValue and UnknownWords.
 
 HAProxy reads several sections of one kind without a name, such as two `global` sections, as one section. So does the editor: it joins their
-lines to one united section, and splits that again after the edit. In the united section, the header lines of the second and later sections
-mark where each begins. A new line goes to the section, and so to the file, of the line above it.
+lines to one united section, which it splits again after the edit. In the united section, the header lines of the second and later sections
+mark where each section begins. A new line goes to the section, and so to the file, of the line above it.
 """
 
 import functools
@@ -54,7 +54,7 @@ _UNITED, _PARTS = "united", "parts"
 
 
 def _with_section(document: Document, old: Section, new: Section) -> Document:
-    """Return the document with a section replaced. For a united section, each of its original sections is replaced."""
+    """Return the document with `old` replaced by `new`. If `old` is a united section, replace each of the sections that it joins."""
     if _PARTS not in old.cache:
         return document.replace(old, new)
     edited: list[list[Line]] = []
@@ -93,7 +93,7 @@ class Editor:
         return shape_
 
     def _escaped(self, resource: Resource) -> frozenset[str]:
-        """Return the dotted paths of the members that may contain line breaks, for an object, a list of objects, and a full section."""
+        """Return the dotted paths of members that may contain line breaks, in an object, in a list of objects, and in a full section."""
         if (members := self._escaped_members.get(resource.name)) is None:
             note, schema = self.grammar.schemas.note, self.grammar.schemas.named(resource.schema)
             own = [name for name, member in self.grammar.schemas.properties(schema).items() if note(member).get("escaped")]
@@ -114,7 +114,7 @@ class Editor:
     def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
         """Return all objects of a collection in file order.
 
-        If the parent is missing, return an empty list, or raise NoParent if `lists_without_parent` returns False.
+        If the parent is missing, return an empty list if `lists_without_parent` permits that. Otherwise, raise NoParent.
         """
         if parent is not None:
             section = self.section(document, *parent)
@@ -150,7 +150,10 @@ class Editor:
         return dict(new[index] or {})
 
     def has_written_name(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> bool:
-        """Return whether the file contains the object's name. If not, clients use a generated name, and an edit may set the name."""
+        """Return whether the file contains the name of an object.
+
+        If not, the API generates a name, and an edit may write a name into the file.
+        """
         if parent is None:
             section = self.section(document, resource, str(key))
             return section is not None and section.name == document.address(section)
@@ -161,12 +164,12 @@ class Editor:
         return self.lines.has_written_name(section, resource, index)
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
-        """Return the indices, within a collection, of the lines that no object can express."""
+        """Return the indices, within a collection, of the lines that the grammar cannot parse."""
         section = self.section(document, *parent) if parent else None
         return self.lines.children(section, resource).unparsed if section else []
 
     def as_object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool = False) -> Object:
-        """Return the object that a section expresses. `bound`: the name of the section's implicit defaults section. Raises Abandoned."""
+        """Return a section as an object. `bound`: the name of the section's implicit defaults section. Raises Abandoned."""
         check()
         # Cached on the section, so that listing thousands of sections takes no longer than writing the answer.
         key = (resource.name, name, bound)
@@ -203,12 +206,12 @@ class Editor:
     # -- sections
 
     def section_or_implied(self, document: Document, resource: Resource, name: str) -> Section | None:
-        """Return a section; None if it does not exist. For a section that every configuration has implicitly, return an empty one."""
+        """Return a section. If it is missing, return an empty section if every configuration has it implicitly, and None otherwise."""
         section = self.section(document, resource, name)
         return Section(resource.section, "", f"{resource.section}\n") if section is None and resource.is_implied else section
 
     def section(self, document: Document, resource: Resource, name: str) -> Section | None:
-        """Return a section; None if it does not exist. If several sections have no name, return them as one united section."""
+        """Return a section, or None if it does not exist. Several sections without a name are returned as one united section."""
         if resource.kind == "section":
             return document.find(resource.section, name) or document.find(resource.section, normalized(name))
         first = document.find(resource.section, "")
@@ -260,9 +263,8 @@ class Editor:
     def create_all(self, document: Document, resource: Resource, new: Sequence[tuple[Mapping[str, Any], Section | None]]) -> Document:
         """Return the document with new sections of one kind and their children.
 
-        Adjacent sections with the same `from` are inserted together.
-
-        `new`: (body, section) of each new section. The section is the one that `as_written` has returned for the body, or None.
+        Adjacent sections with the same `from` are inserted together. `new`: (body, section) of each new section. The section is the one
+        that `as_written` has returned for the body, or None.
         """
         before, taken, place, source = document, set[str](), 0, None
         for body, text in new:
@@ -284,7 +286,10 @@ class Editor:
         return document
 
     def as_written(self, resource: Resource, body: Mapping[str, Any], document: Document) -> tuple[Object, Section]:
-        """Return (object with all children, section) for a body. The section has the indentation of the document, and is not inserted."""
+        """Return the section that a body describes, as (object with all children, section). The section is not inserted into the document.
+
+        `document` determines the indentation of the section.
+        """
         refuse_line_breaks(body, (), self._escaped(resource))
         section = self._new_section(document, resource, body, full=True)
         return self.as_object(section, resource, str(body.get(resource.key) or ""), None, full=True), section
@@ -301,7 +306,7 @@ class Editor:
     def replace(
         self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
-        """Return the document with one object's values replaced. Lines whose values do not change are not rewritten."""
+        """Return the document with the values of an object replaced. Lines whose values do not change are not rewritten."""
         refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_replace")
@@ -342,9 +347,10 @@ class Editor:
     def set_members(
         self, document: Document, resource: Resource, parent: Parent, values: Mapping[str | int, Mapping[str, Any]]
     ) -> Document:
-        """Return the document with some members of several objects set. `values`: the members, by key of the object; None removes a member.
+        """Return the document with some members of several objects set.
 
-        All objects have the same parent, so that one pass over its section changes all of them.
+        `values`: the new values of the members, by key of the object. The value None removes a member. All objects have the same parent, so
+        that one pass over its section changes all of them.
         """
         if parent is None:
             for key, members in values.items():
@@ -373,7 +379,7 @@ class Editor:
     def unreadable(self, section: Section, resource: Resource) -> Iterator[tuple[int, str]]:
         """Yield (index of the line, text) for each line that no object expresses completely.
 
-        The text has the words that no member expresses, or the whole line if no object expresses any of it.
+        The text has the words that no member expresses. If no object expresses any part of the line, the text is the whole line.
         """
         yield from ((place, section.lines[place].text.strip()) for place in self.unknown(section, resource))
         own = self.shape(resource)
@@ -404,7 +410,10 @@ class Editor:
     def _with_parent(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], situation: str = "orphan"
     ) -> tuple[Document, Section]:
-        """Return (document, parent section). Create the section if it is missing and every configuration has it implicitly."""
+        """Return the document and its section `parent`. Create this section if it is missing and every configuration has it implicitly.
+
+        Raises the error of `absent_parent` if it is missing otherwise.
+        """
         section = self.section(document, *parent)
         if section is None and parent[0].is_implied:
             document = self.create(document, parent[0], None, {})
@@ -418,7 +427,7 @@ class Editor:
         self._with_parent(document, resource, parent, "orphan_create")
 
     def check_exists(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str) -> None:
-        """Raise an error if an object does not exist. `situation`: absent_replace or absent_delete, which determines the error."""
+        """Raise the error for a missing object or section if it does not exist. `situation`: absent_replace or absent_delete."""
         if parent is not None:
             self._child(document, resource, parent, key, situation)
         elif self.section(document, resource, str(key)) is None:
@@ -461,12 +470,12 @@ class Editor:
 
 
 def _edited(document: Document, old: Section, new: Section) -> Document:
-    """Return the document with a section replaced. In the new section, ACLs are moved above the lines that use them."""
+    """Return the document with `old` replaced by `new`. Each ACL that the edit affects is moved above the lines that use it."""
     return _with_section(document, old, with_acls_above(new, old))
 
 
 def _without_implicit_from(body: Mapping[str, Any], old: Section, bound: str | None) -> Mapping[str, Any]:
-    """Return the body without a `from` that names the section's implicit defaults section."""
+    """Return the body without `from` if its value is the name of the section's implicit defaults section."""
     if bound is not None and body.get("from") == bound and "from" not in old.header.args[2:]:
         return {name: value for name, value in body.items() if name != "from"}
     return body
@@ -487,7 +496,7 @@ def _with_members(object_: Mapping[str, Any], members: Mapping[str, Any]) -> Obj
 
 
 def _index_of(names: Sequence[Any], name: object) -> int | None:
-    """Return the index of a name; None if it is missing. If no name matches exactly, a name that differs only in its quotes matches."""
+    """Return the index of a name, or None if it is missing. A name that differs only in its quotes is used if no name matches exactly."""
     if name in names:
         return names.index(name)
     own = unquoted_name(name)

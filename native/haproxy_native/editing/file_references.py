@@ -1,8 +1,8 @@
-"""Find the lines of a configuration that refer to a file: by its path, by a relative path, or by its directory.
+"""Find the lines of a configuration that refer to a file: by an absolute path, by a relative path, or by the path of the file's directory.
 
-Links and `..` in a path are resolved on the disk, as HAProxy does. A line that may refer to the file is returned
-even if that is uncertain: the worst effect is an unnecessary reload, or an error that names the line. The argument `path` is always
-absolute and normalized. `directory` is the base of relative paths (`base_directory`), if no line sets another one.
+Links and `..` in a path are resolved on the disk, as HAProxy does. A line that may refer to the file is returned even if that is uncertain:
+the worst effect is an unnecessary reload, or an error that names the line. The argument `path` is always absolute and normalized.
+`directory` is the base of relative paths (`base_directory`), if no line sets another base.
 """
 
 import posixpath
@@ -49,13 +49,13 @@ def references(document: Document, path: str, directory: str = "/") -> list[File
 
 
 def may_refer(text: str, path: str) -> bool:
-    """Return False only if a text certainly does not refer to a file. This test is faster than parsing the text."""
+    """Return False only if no line of a text can refer to the file at `path`. This test is faster than parsing the text."""
     name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
     return name in text or holder in text or "./" in text or " ." in text or (name.endswith(".lua") and _SCRIPT in text)
 
 
 def unreferenced(document: Document, paths: Sequence[str], directory: str = "/") -> list[str]:
-    """Return the paths that no line refers to. Reads each line only once."""
+    """Return those of the paths to which no line refers. Reads each line only once."""
     where, scripts = bases(document, directory), False
     own = frozenset(posixpath.basename(path) for path in paths)
     seen, open_words = set[str](), list[str]()
@@ -79,7 +79,7 @@ def unreferenced(document: Document, paths: Sequence[str], directory: str = "/")
 
 
 def _paths_in_word(word: str, bases: list[str], own: frozenset[str]) -> Iterator[str]:
-    """Yield the paths that a word may name. The path of a directory ends in a slash. `own`: the file names to look for."""
+    """Yield the paths to which a word may refer. The path of a directory ends in a slash. `own`: the file names to look for."""
     for part in filter(None, _PARTS.split(unquoted(word))):
         for base in bases:
             joined = posixpath.join(base, part)
@@ -99,7 +99,7 @@ def bases(document: Document, directory: str) -> list[str]:
 
 
 def map_directory(document: Document, directory: str) -> str:
-    """Return the directory to which paths of maps and ACLs are relative: the one that `default-path` names, or else `directory`."""
+    """Return the directory to which paths of maps and ACL files are relative: the one that `default-path` names, or else `directory`."""
     match _default_path(document):
         case ("origin", path, *_):
             return posixpath.join(directory, path)
@@ -109,8 +109,8 @@ def map_directory(document: Document, directory: str) -> str:
 def base_directory(document: Document, configuration: str, working: str) -> str:
     """Return the base of relative paths: `working`, unless `default-path` chooses the directory of the configuration file or its parent.
 
-    `configuration`: the directory of the configuration file. `working`: HAProxy's working directory. If `default-path` names a directory,
-    `map_directory` returns it.
+    `configuration`: the directory of the configuration file. `working`: HAProxy's working directory. A directory that `default-path` names
+    is not considered; `map_directory` returns it.
     """
     match _default_path(document):
         case ("config", *_):
@@ -134,7 +134,7 @@ def _lines_of_default_path(document: Document) -> Iterator[tuple[Section, int]]:
 
 
 def with_named_base(document: Document, configuration: str) -> Document:
-    """Return the document in a form that means the same in another directory: `default-path` names its directory explicitly.
+    """Return the document with an absolute directory in `default-path`, so that relative paths stay valid in a copy at another place.
 
     `configuration`: the directory of the configuration file. Line numbers do not change.
     """
@@ -147,7 +147,7 @@ def with_named_base(document: Document, configuration: str) -> Document:
 
 
 def path_of_name(document: Document, directory: str, name: str) -> str:
-    """Return the absolute path of a map or an ACL. Links are not resolved.
+    """Return the absolute path of a map or of an ACL file. Links are not resolved.
 
     `name`: its name in HAProxy, perhaps with a prefix such as `opt@`.
     """
@@ -155,17 +155,17 @@ def path_of_name(document: Document, directory: str, name: str) -> str:
 
 
 def real_path(path: str) -> str:
-    """Return a path with links and `..` in its directory resolved, so that each file has only one path. Reads the disk."""
+    """Return a path with links and `..` in its directory resolved, so that equal files have equal paths. Reads the disk."""
     return posixpath.join(real_directory(posixpath.dirname(path)), posixpath.basename(posixpath.normpath(path)))
 
 
 def real_directory(directory: str) -> str:
-    """Return the path of a directory with links and `..` resolved, as far as the directory exists. Reads the disk."""
+    """Return the path of a directory with links and `..` resolved. Parts of the path that do not exist are kept. Reads the disk."""
     return directory if "\0" in directory else posixpath.realpath(directory)
 
 
 def refers(line: Line, path: str, bases: list[str]) -> bool:
-    """Return whether a line refers to a file."""
+    """Return whether a line refers to the file at `path`. `bases`: the directories to which paths may be relative."""
     if not line.args or _is_base(line):
         return False
     if line.args[0].startswith(_SCRIPT) and path.endswith(".lua"):
@@ -186,7 +186,7 @@ def _is_path_of(part: str, path: str, bases: list[str]) -> bool:
 
 
 def is_same_file(place: str, path: str) -> bool:
-    """Return whether the path `place` leads to the file at `path`. May read the disk."""
+    """Return whether the paths `place` and `path` name the same file. May read the disk."""
     normal = posixpath.normpath(place)
     if normal == path:
         return True
@@ -202,7 +202,7 @@ def _is_base(line: Line) -> bool:
 
 
 def name_spans(value: str, path: str, bases: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield the range of each occurrence of a file's name in a word without quotes. The name is the last element of `path`."""
+    """Yield (start, end) of each occurrence of a file's name in `value`, a word without quotes. The name is the last element of `path`."""
     name, at = posixpath.basename(path), 0
     for sign in [*_PARTS.finditer(value), None]:
         end = sign.start() if sign else len(value)

@@ -5,9 +5,9 @@
     # Dataplaneapi managed File
     # changing file directly can cause a conflict if dataplaneapi is running
 
-The checksum is the MD5 of all bytes after its line. Files that were written by a raw push have no banner. The header is part of the
-preamble of a document, and edits of the header keep all other lines of the preamble. If a document has several files, the header is in the
-main file.
+The checksum is the MD5 of all bytes below the checksum line. Files that were written by a raw push have no banner. The header is part of
+the preamble of a document, and edits of the header keep all other lines of the preamble. If a document has several files, the header is in
+the main file.
 """
 
 import re
@@ -41,7 +41,7 @@ class Stamp(Protocol):
 
 
 class Stamped(NamedTuple):
-    """A document with a header that was just written."""
+    """A document whose header has just been written."""
 
     document: Document
     version: int
@@ -58,7 +58,7 @@ class Stamped(NamedTuple):
 def version_of(document: Document) -> int:
     """Return the version of a document, from the first version line above its first section.
 
-    It is 1 if there is no such line, or if the line has no valid number.
+    The version is 1 if there is no such line, or if the line has no valid number.
     """
     first = _first_section(document)
     line = search(_VERSION, document.preamble + (first.lead if first else ""))
@@ -73,7 +73,7 @@ def has_banner(document: Document) -> bool:
 
 
 def checksum_of(data: bytes) -> str | None:
-    """Return the checksum in the header of a file, correct or not; None if there is no checksum line."""
+    """Return the checksum in the header of a file, even if it is wrong. Return None if there is no checksum line."""
     line = _STATED.match(data)
     return line[1].decode() if line else None
 
@@ -84,7 +84,7 @@ def without_checksum(text: str) -> str:
 
 
 def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
-    """Return the document with a full header. `banner`: add the banner if it is missing."""
+    """Return the document with a checksum line and the version line. `banner`: also add the banner if it is missing."""
     document = bare(document)
     preamble = document.preamble
     if banner and not _has_banner(preamble):
@@ -102,9 +102,9 @@ def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
 
 
 def with_version(document: Document, version: int, *, banner: bool = False) -> Stamped:
-    """Return the document with `version` in its version line. If it has no such line, add the line and remove the checksum.
+    """Return the document with `version` in its version line. If there is no version line, add it and remove the checksum line.
 
-    `banner` is ignored: an existing banner stays, and none is added.
+    `banner` is ignored: an existing banner is kept, and no banner is added.
     """
     line = f"# _version={version}"
     if search(_VERSION, document.preamble):
@@ -116,7 +116,7 @@ def with_version(document: Document, version: int, *, banner: bool = False) -> S
 
 
 def with_short_header(document: Document, version: int, *, banner: bool = False) -> Stamped:
-    """Return the document with a version line as its first line, and without checksum and banner. The argument `banner` is ignored."""
+    """Return the document without checksum line and banner. Its first line is the version line. The argument `banner` is ignored."""
     return with_version(without_banner(bare(document)), version)
 
 
@@ -130,19 +130,19 @@ def _checksum_and_size(pieces: Iterable[bytes]) -> tuple[str, int]:
 
 
 def without_versions(text: bytes) -> bytes:
-    """Remove all version lines from a text that a client has pushed, wherever they are."""
+    """Return a text that a client has pushed without its version lines, wherever in the text they are."""
     return without(_VERSIONS, text)
 
 
 def with_header_of(document: Document, other: Document) -> Document:
-    """Return the document with the checksum and version lines of `other`, so that a comparison of both ignores these lines."""
+    """Return the document with the checksum and version lines of `other`, so that these lines do not differ when both are compared."""
     lines = [line for line in (search(_CHECKSUM, other.preamble), search(_VERSION, other.preamble)) if line]
     document = bare(document)
     return document.with_preamble("".join(line[0] for line in lines) + document.preamble)
 
 
 def with_header_and_banner_of(document: Document, other: Document) -> Document:
-    """Return the document with the checksum and version lines of `other`, and with the banner if `other` has it."""
+    """Return the document with the checksum and version lines of `other`. If `other` has the banner, the result also has it."""
     document = without_banner(bare(document))
     banner = "".join(BANNER) if has_banner(other) else ""
     return with_header_of(document.with_preamble(banner + document.preamble), other)
@@ -176,7 +176,7 @@ def without_banner(document: Document) -> Document:
 
 
 def bare(document: Document) -> Document:
-    """Return the document without checksum and version lines, even if these are in the comment above the first section."""
+    """Return the document without checksum and version lines, including those in the comment above the first section."""
     preamble = document.preamble
     first = _first_section(document)
     if first and not search(_VERSION, preamble) and search(_VERSION, first.lead):

@@ -19,12 +19,15 @@ _ESCAPED, _BARE = re.compile(rb"%([0-9A-Fa-f]{2})"), re.compile(r"%(?![0-9A-Fa-f
 
 
 def spelled(*parts: str | int) -> str:
-    """Return the name of an object from alternating kinds and names. For a kind that has only one object, pass no name after it."""
+    """Return the name of an object from alternating kinds and names.
+
+    A kind that has only one object, such as `global`, has no name after it.
+    """
     return "/".join(part if place % 2 == 0 else encoded(part) for place, part in enumerate(map(str, parts)))
 
 
 def encoded(name: str | int) -> str:
-    """Return a name, percent-encoded, as one segment."""
+    """Return a name with `/`, `*` and `%` percent-encoded, for use as a segment of an object name."""
     return str(name).translate(_ENCODED)
 
 
@@ -34,7 +37,10 @@ def decoded(segment: str) -> str:
 
 
 def parsed(text: str) -> tuple[str, ...]:
-    """Split the name of an object into alternating kinds and names, decoded. Raises BadRequest for a malformed name or a pattern."""
+    """Split the name of an object into its kinds and names, which alternate, and decode them.
+
+    Raises BadRequest for a malformed name or a pattern.
+    """
     segments = text.split("/")
     for place, segment in enumerate(segments):
         _check(text, segment, None if place % 2 else _KIND)
@@ -52,7 +58,10 @@ def check_pattern(text: str) -> None:
 
 
 def _check(text: str, segment: str, kind: re.Pattern[str] | None) -> None:
-    """Check one segment of a name. `kind`: the pattern that a kind must match; None if the segment is not a kind. Raises BadRequest."""
+    """Raise BadRequest for an invalid segment of the name `text`.
+
+    `kind`: the expression that a kind must match; None if the segment is a name.
+    """
     if not segment:
         raise BadRequest(f"{text[:100]!r} names no object: a part of it is empty; {_EXAMPLE}")
     if kind and not kind.fullmatch(segment):
@@ -67,17 +76,20 @@ def within(name: str, object_: str) -> bool:
 
 
 def renamed(name: str, object_: str, to: str) -> str:
-    """Return the name that the object `name` has after the object `object_` was renamed to `to`."""
+    """Return the new name of the object `name` after the object `object_` was renamed to `to`: it changes if `name` is in `object_`."""
     return to + name.removeprefix(object_) if within(name, object_) else name
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Return whether a pattern matches a name in the form of `spelled`. The pattern may encode more characters than `spelled` does."""
+    """Return whether a pattern matches a name that `spelled` has built.
+
+    In a pattern, more characters than `spelled` encodes may be encoded.
+    """
     return _compile(pattern).fullmatch(name) is not None
 
 
 def beginning(pattern: str) -> str:
-    """Return the literal text with which all names that a pattern matches begin."""
+    """Return the literal text with which every name begins that a pattern matches."""
     return re.split("[*%]", pattern, maxsplit=1)[0].rstrip("/")
 
 
@@ -110,7 +122,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class ObjectPlace:
-    """The place of an object in a configuration."""
+    """The place of an object in a configuration: its collection, its parent, and its key in the collection."""
 
     resource: Resource
     parent: Parent
@@ -125,7 +137,7 @@ def name_of(place: ObjectPlace) -> str:
 
 
 def object_of_section(editor: Editor, kind: str, name: str) -> str:
-    """Return the object name of the section with this keyword and this name in the file."""
+    """Return the object name of the section with the keyword `kind` and the name `name` in the file."""
     kinds = {
         resource.section: kind_of(resource) for resource in editor.resources.by_name.values() if resource.section and not resource.parents
     }
@@ -133,7 +145,10 @@ def object_of_section(editor: Editor, kind: str, name: str) -> str:
 
 
 def section_of_object(editor: Editor, object_: str) -> tuple[str, str]:
-    """Return (keyword, name in the file) of the section that is the object or contains it. Raises BadRequest."""
+    """Return (keyword, name in the file) of a section: of the section `object_`, or of the section that contains `object_`.
+
+    Raises BadRequest.
+    """
     kind, *names = parsed(object_)
     sections = {
         kind_of(resource): resource.section for resource in editor.resources.by_name.values() if resource.section and not resource.parents

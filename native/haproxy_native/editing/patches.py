@@ -1,7 +1,7 @@
-"""Compute and apply the difference between two documents as a piece of text, which is small enough to be stored for each change.
+"""Compute and apply the difference between two documents as a replaced piece of text, small enough to be stored for each change.
 
 An edited document shares its unchanged sections with the original, so most of the comparison is by identity. A patch refers to characters
-and not to sections, since parsing the text of a document that was edited in memory may produce other sections.
+and not to sections, because parsing the text of an edited document may result in other sections than the edit.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ NONE: Patch = (0, 0, "")
 
 
 def patch(base: Document, new: Document) -> Patch | None:
-    """Return the patch that turns the text of `base` into the text of `new`; None if they are equal."""
+    """Return the patch that turns the text of `base` into the text of `new`. Return None if both texts are equal."""
     old_parts, new_parts = _parts(base), _parts(new)
     head = _common_length(old_parts, new_parts)
     tail = _common_length(reversed(old_parts[head:]), reversed(new_parts[head:]))
@@ -30,9 +30,9 @@ def patch(base: Document, new: Document) -> Patch | None:
 
 
 def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURATION) -> Document:
-    """Apply patches to a document, one after the other. The result shares unchanged sections with `base`.
+    """Return the document that results from applying patches to `base`, one after the other. It shares unchanged sections with `base`.
 
-    Raises ValueError if a patch does not fit.
+    Raises ValueError if a patch refers to characters beyond the end of the text.
     """
     text = base.text
     for start, removed, added in patches:
@@ -43,9 +43,9 @@ def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURA
 
 
 def with_shared_sections(document: Document, base: Document) -> Document:
-    """Return a document that is equal to `document` and shares equal sections with `base`.
+    """Return the same document, with each section replaced by the equal section of `base`, if there is one.
 
-    So a thousand versions take little more memory than one.
+    Because equal sections are shared, a thousand versions of a configuration take little more memory than one.
     """
     known = {(section.lead, section.text, section.file): section for section in base.sections}
     # Each section is used once: a document must not contain the same object twice.

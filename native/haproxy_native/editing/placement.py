@@ -1,8 +1,8 @@
 """Find the places of new lines and sections: next to others of their kind, and where they do not change the meaning of others.
 
-The order matters to HAProxy in two ways. A proxy without `from` inherits from the last defaults section above it, so a new defaults section
-must not come between them. And HAProxy reads from top to bottom and refuses a line that uses an ACL defined below it. So if an edit adds an
-ACL, or a line that uses one, the ACL moves above that line (`with_acls_above`).
+The order matters to HAProxy in two ways. A proxy without `from` inherits from the last defaults section above it, so no new defaults
+section may be inserted between a proxy and that defaults section. And HAProxy reads from top to bottom and refuses a line that uses an ACL
+defined below it. If an edit adds an ACL, or a line that uses an ACL, the ACL is therefore moved above that line (`with_acls_above`).
 """
 
 import functools
@@ -27,14 +27,14 @@ FIRST_KINDS = ("global",)
 
 
 def insertion_line(section: Section, earlier: Sequence[int]) -> int:
-    """Return the index of the line after which to insert a new line: below all lines of `earlier`, and outside conditional blocks."""
+    """Return the index of the line below which to insert a new line: below all lines of `earlier`, and outside conditional blocks."""
     return section.outside_blocks(max(earlier, default=0))
 
 
 def usual_indent(document: Document, place: int) -> str:
-    """Return the indent for a section at the index `place`: that of the nearest section with lines, preferably above.
+    """Return the indent for a section at the index `place`: that of the nearest section with lines, preferably of a section above.
 
-    If no section has lines, it is two spaces.
+    If no section has lines, return two spaces.
     """
     near = chain(range(place - 1, -1, -1), range(place, len(document.sections)))
     sections = (document.sections[each] for each in near)
@@ -44,16 +44,16 @@ def usual_indent(document: Document, place: int) -> str:
 def usual_newline(document: Document, place: int) -> str:
     """Return the line end for a section at the index `place`: that of the section above or, at the top of a file, of the section below.
 
-    If there is neither, it is a line feed.
+    If there is no section above or below, return a line feed.
     """
     near = (document.sections[each] for each in (place - 1, place) if 0 <= each < len(document.sections))
     return next((other.newline for other in near if other.kind != BOUNDARY), "\n")
 
 
 def place_for_new(document: Document, kind: str) -> int:
-    """Return the index for a new section in a configuration of one file: after the last section of its kind.
+    """Return the index at which to insert a new section into a configuration of one file: after the last section of its kind.
 
-    The first section of a kind is placed above the proxies, and the first proxy of a kind at the end.
+    If the document has no section of this kind, return an index above all proxies or, for a proxy, at the end.
     """
     if places := document.places_of(kind):
         return places[-1] + 1
@@ -64,7 +64,10 @@ def place_for_new(document: Document, kind: str) -> int:
 
 
 def with_near_indent(document: Document, section: Section) -> Section:
-    """Return the section with an indent for new lines. A section without lines gets the indent of the nearest section."""
+    """Return the section with the indent that new lines get.
+
+    If the section has no lines, use the indent of the nearest section that has lines.
+    """
     if section.own_indent is not None:
         return section
     return section.with_usual_indent(usual_indent(document, document.place(section)))
@@ -73,8 +76,8 @@ def with_near_indent(document: Document, section: Section) -> Section:
 def insert_section(document: Document, section: Section) -> Document:
     """Return the document with `section` inserted after the last section of its kind.
 
-    The first section of a kind is inserted above the proxies, which may refer to it. The first proxy of a kind is inserted at the end of
-    the main file.
+    If the document has no section of this kind, `section` is inserted above all proxies, which may refer to it. A proxy is inserted at the
+    end of the main file in this case.
     """
     if section.kind == DEFAULTS:
         return _insert_defaults(document, section)
@@ -92,14 +95,14 @@ def insert_section(document: Document, section: Section) -> Document:
 
 
 def _end_of_main(document: Document) -> int:
-    """Return the index of the last section of the main file, or of its boundary; -1 if the main file comes first and has no section."""
+    """Return the index of the last section of the main file, or of the main file's boundary. Return -1 if the main file has neither."""
     return max((place for place, other in enumerate(document.sections) if other.file is None), default=-1)
 
 
 def _insert_defaults(document: Document, section: Section) -> Document:
-    """Return the document with a section inserted after the last defaults section.
+    """Return the document with a new defaults section inserted after the last defaults section.
 
-    If a proxy would then implicitly inherit from the new section, insert the new section above another defaults section, or at the end.
+    If a proxy would then implicitly inherit from the new section, insert it above another defaults section, or at the end.
     """
     places = [place for place, other in enumerate(document.sections) if other.kind == DEFAULTS]
     implicit = [
@@ -162,7 +165,7 @@ def with_acls_above(section: Section, old: Section | None) -> Section:
     """Return the section with each ACL moved above the lines that use it, if the edit has added the ACL or such a line.
 
     `old`: the section before the edit. An ACL moves together with the comments directly above it. Lines that were above the ACL before the
-    edit stay above it, and a deletion moves nothing. An ACL with a name that HAProxy predefines does not move, because the lines above it
+    edit stay above it, and a deletion moves no ACL. An ACL with a name that HAProxy predefines does not move, because the lines above it
     mean HAProxy's own ACL. ACLs in conditional blocks and in snippets do not move either.
     """
     if acl_word() not in section.text:
@@ -212,7 +215,7 @@ class _PositionsBefore:
                 self._acls.setdefault(name, place)
 
     def affected_acls(self, section: Section) -> set[str]:
-        """Return the names of the ACLs that new lines define or use, and of the ACLs whose lines the edit has moved."""
+        """Return the names of the ACLs that an edit affects: new lines define or use them, or the edit has moved their lines."""
         names: set[str | None] = set()
         lowest = 0
         for line in section.lines[1:]:
@@ -226,12 +229,12 @@ class _PositionsBefore:
         return {name for name in names if name}
 
     def has_above(self, line: Line, name: str) -> bool:
-        """Return whether a line was above the first line of the ACL `name` before the edit."""
+        """Return whether, before the edit, a line was above the first line of the ACL `name`."""
         return self._lines.get(id(line), math.inf) < self._acls.get(name, -1)
 
 
 def _misplaced_acls(section: Section, names: set[str], before: _PositionsBefore) -> Mapping[int, int]:
-    """Map the index of the first line of each misplaced ACL to the index of the first line that uses the ACL, which is above it."""
+    """Map the first line of each misplaced ACL to the line above that uses the ACL. Both lines are given by their index in the section."""
     named: dict[str, int] = {}
     made: dict[str, list[int]] = {}
     for place, line in enumerate(section.lines) if names else ():

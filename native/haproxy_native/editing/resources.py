@@ -1,7 +1,7 @@
-"""Provide the table of resources, with the place in the file and the texts of errors for each collection of the API.
+"""Provide the table of resources: for each collection of the API, its place in the file, and the texts of its errors.
 
 The table comes from the bundle (`x-resources`). An error text is a string. If the reference implementation answers with an unusual kind of
-error, it is a mapping of that kind to a string: `{not_found: not found}`.
+error, the table has a mapping of that kind to the text: `{not_found: not found}`.
 """
 
 import functools
@@ -15,7 +15,7 @@ from haproxy_native.grammar.load import bundle
 
 @dataclass(frozen=True)
 class Resource:
-    """One collection of the API."""
+    """One collection of objects in the API, and where its objects are in the configuration."""
 
     name: str
     # section, named, indexed or singleton.
@@ -54,12 +54,12 @@ class Resource:
     messages: Mapping[str, Any] = field(default_factory=dict)
 
     def member_of(self, parent: str) -> str:
-        """Return the member of a parent's object that embeds this collection; empty if there is none."""
+        """Return the member of the object `parent` that has the children of this collection. Empty if there is no such member."""
         return self.member.get(parent, "") if isinstance(self.member, Mapping) else self.member
 
     @property
     def is_implied(self) -> bool:
-        """Return whether every configuration has the section, at least an empty one, so that clients cannot create it."""
+        """Return whether every configuration has the section, even if the file does not contain it, so that clients cannot create it."""
         return self.kind == "singleton" and bool(self.verbs) and "create" not in self.verbs
 
     def __hash__(self) -> int:
@@ -67,7 +67,7 @@ class Resource:
 
 
 class Resources:
-    """All resources: by the name of the collection and, if their objects are sections, by the keyword of the section."""
+    """All resources, by the name of the collection. `by_section` has those whose objects are sections, by the keyword of the section."""
 
     def __init__(self, table: Mapping[str, Mapping[str, Any]]) -> None:
         self.by_name: dict[str, Resource] = {}
@@ -94,7 +94,7 @@ class Resources:
 
 @functools.cache
 def resources() -> Resources:
-    """Return the table of the bundle."""
+    """Return the table of resources from the bundle."""
     return Resources(bundle()["x-resources"])
 
 
@@ -113,7 +113,7 @@ ACTIONS = {"absent": "get", "absent_replace": "replace", "absent_delete": "delet
 
 
 def parent_word(parent: Resource) -> str:
-    """Return the word for a parent's kind in messages."""
+    """Return the word that messages use for the kind of a parent."""
     return str(parent.messages.get("word", parent.section))
 
 
@@ -122,9 +122,9 @@ def parent_label(parent: tuple[Resource, str]) -> str:
 
 
 def absent_section(resource: Resource, name: str, situation: str = "absent", *, full: bool = False) -> NativeError:
-    """Return the error for a missing section. `situation`: absent (for reads), absent_replace or absent_delete.
+    """Return the error for a missing section. `situation`: `absent` for a read, `absent_replace` or `absent_delete`.
 
-    `full`: the request was for the section with its children.
+    `full`: whether the request was for the section with its children.
     """
     title = resource.title if situation == "absent" else resource.section
     return _error(Missing, resource, _situations(situation, full=full), f"{title} {name} does not exist", name=name)
@@ -147,19 +147,22 @@ def absent_child(resource: Resource, parent: tuple[Resource, str], key: str | in
 
 
 def absent_parent(resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> NativeError:
-    """Return the error for a missing parent. `situation`: orphan_list, orphan_create, or, in requests for one child, a value of ORPHANS."""
+    """Return the error for a missing parent.
+
+    `situation`: `orphan_list`, `orphan_create`, `orphan` for any other request, or a value of ORPHANS for a request for one child.
+    """
     situations = (situation, "orphan_one", "orphan") if situation in ORPHANS.values() else (situation, "orphan")
     default = f"{parent_word(parent[0])} {parent[1]} does not exist"
     return _error(NoParent, resource, situations, default, parent=parent[1], word=parent_word(parent[0]))
 
 
 def reports_missing_parent(resource: Resource, situation: str) -> bool:
-    """Return whether a request for a child of a missing parent reports the missing parent. If not, it reports the missing child."""
+    """Return whether a request for a child reports that its parent is missing. If not, the request reports that the child is missing."""
     return resource.kind == "indexed" or ACTIONS[situation] in resource.parent_needed
 
 
 def lists_without_parent(resource: Resource) -> bool:
-    """Return whether a request for the children of a missing parent gets an empty list. If not, it gets an error."""
+    """Return whether a request for a list returns an empty list if the parent is missing. If not, the request gets an error."""
     return "list" not in resource.parent_needed
 
 

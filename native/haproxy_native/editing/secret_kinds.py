@@ -2,10 +2,10 @@
 
 A member is shown as a whole or not at all. An expression is shown if all its functions accept only names, numbers and files. A comparison
 is shown if the compared sample is never a credential. The value of a header is shown depending on the header's name.
-openapi/haproxy/secrets.yaml lists these functions, samples and headers; everything else is masked.
+openapi/haproxy/secrets.yaml lists these functions, samples and headers. All other texts are masked.
 
-Each function of KINDS returns whether a text of its kind is shown. `siblings` are the other members of the object, and `sibling` is the
-name of the member that the declaration refers to, such as the header's name.
+Each function of KINDS returns whether a text of its kind is shown. `siblings` are the other members of the object. `sibling` is the name of
+the sibling on which the decision depends, such as the member that has the header's name.
 """
 
 import re
@@ -44,7 +44,7 @@ def is_public_header(name: str) -> bool:
 
 
 def expression(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Return whether a sample expression, which must be one word, is shown.
+    """Return whether a sample expression is shown. An expression of more than one word is masked.
 
     If the sibling is an action such as set-var-fmt, the text is a log-format string.
     """
@@ -54,12 +54,12 @@ def expression(text: str, siblings: Siblings, sibling: str = "") -> bool:
 
 
 def expressions(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Return whether several sample expressions are shown. Each may have a name and `=` before it."""
+    """Return whether a list of sample expressions, separated by spaces, is shown. An expression may follow a name and `=`."""
     return all(expression(word, siblings) for word in words_of(text))
 
 
 def _has_public_calls(text: str) -> bool:
-    """Return whether the arguments of all functions in a text may be shown. `text` has no quotes and escapes."""
+    """Return whether the arguments of all function calls in a text may be shown. `text` contains no quotes and escapes."""
     found = _CALL.findall(text)
     return len(found) == text.count("(") and all(
         _is_one_of("functions")(name) or (name and _NUMBERS.fullmatch(arguments)) for name, arguments in found
@@ -67,29 +67,29 @@ def _has_public_calls(text: str) -> bool:
 
 
 def format_(text: str, _: Siblings, sibling: str = "") -> bool:
-    """Return whether to show a log-format string. Its literal text is no secret."""
+    """Return whether to show a log-format string whose literal text is no secret."""
     plain = unquoted(text)
     # A literal that looks like a call is the rest of an expression with a bracket in it.
     return _has_public_calls("".join(_FIELD.findall(plain))) and not ("%[" in plain and re.search(r"[\w.+-]\(", _FIELD.sub(" ", plain)))
 
 
 def template(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Return whether to show a log-format string. Its literal text may be a secret."""
+    """Return whether to show a log-format string whose literal text may be a secret."""
     return format_(text, siblings) and not _LITERAL.search(_FIELD.sub("", unquoted(text)))
 
 
 def header(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Return whether the log-format string that a header is set to is shown. The sibling is the name of the header."""
+    """Return whether to show the log-format string to which a header is set. The sibling has the name of the header."""
     return format_(text, siblings) if is_public_header(str(siblings.get(sibling, ""))) else template(text, siblings)
 
 
 def match(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Return whether a regular expression for the value of a header is shown. The sibling is the name of the header."""
+    """Return whether to show a regular expression for the value of a header. The sibling has the name of the header."""
     return is_public_header(str(siblings.get(sibling, ""))) or not _LITERAL.search(unquoted(text))
 
 
 def url(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Return whether a URL, or a part of a URL, is shown. It is shown if it has no query, fragment or user."""
+    """Return whether to show a URL, or a part of a URL. A URL with a query, fragment or user is masked."""
     plain = unquoted(text)
     return not re.search(r"[?@#]", _FIELD.sub("", plain)) and ("%" not in plain or _has_public_calls("".join(_FIELD.findall(plain))))
 
@@ -100,12 +100,15 @@ def word(text: str, _: Siblings, sibling: str = "") -> bool:
 
 
 def content(_text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Return whether the body of a response is shown. A file name is shown, a literal text is masked."""
+    """Return whether to show the body of a response. The name of a file is shown, and a literal text is masked."""
     return siblings.get(sibling) in PAYLOADS and siblings.get(sibling) not in _TEXTS
 
 
 def condition(text: str, _: Siblings, sibling: str = "") -> bool:
-    """Return whether a condition is shown: names of ACLs, and comparisons in braces. `text` does not begin with `if` or `unless`."""
+    """Return whether to show a condition, which consists of names of ACLs and of comparisons in braces.
+
+    `text` does not begin with `if` or `unless`.
+    """
     for term in terms(words_of(text)):
         words = [each for each in term if each.strip("!") not in ("", "{", "}")]
         if len(words) == len(term):
@@ -118,12 +121,12 @@ def condition(text: str, _: Siblings, sibling: str = "") -> bool:
 
 
 def pattern(text: str, siblings: Siblings, sibling: str = "") -> bool:
-    """Return whether the flags and values of a comparison are shown. The sibling is the sample that is compared."""
+    """Return whether to show the flags and values of a comparison. The sibling has the sample that is compared."""
     return _is_public_comparison(str(siblings.get(sibling, "")), words_of(text))
 
 
 def _is_public_comparison(criterion: str, words: Sequence[str]) -> bool:
-    """Return whether a comparison is shown: it compares with files, numbers or nothing, or its sample is never a credential."""
+    """Return whether to show a comparison: its sample is never a credential, or it compares only with files, numbers or nothing."""
     if not expression(criterion, {}):
         return False
     sample = unquoted(criterion)
@@ -161,6 +164,6 @@ KINDS: Mapping[str, Callable[[str, Siblings, str], bool]] = {
 
 
 def is_shown(kind: object, text: str, siblings: Siblings, prefix: str = "") -> bool:
-    """Return whether a member with the text `text` is shown. `kind`: its `x-secret`. `prefix`: the prefix of the names of its siblings."""
+    """Return whether to show a member with the value `text`. `kind`: its `x-secret`. `prefix`: the prefix of the names of its siblings."""
     name, _, sibling = str(kind).partition(" ")
     return name in KINDS and KINDS[name](text, siblings, prefix + sibling)

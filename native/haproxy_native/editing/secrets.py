@@ -95,12 +95,12 @@ def _with_masked_words(parts: SplitLine, hidden: Collection[int]) -> str:
 
 
 def masked_text(text: str) -> str:
-    """Return a text that may quote lines of a configuration, with secrets masked."""
+    """Return a text with secrets masked in those of its lines that may quote the configuration."""
     return "".join(_mask_quoted_line(line) for line in split_lines(text))
 
 
 def masked_message(text: str) -> str:
-    """Return a message of HAProxy with its quoted texts masked, except keywords and names of sections, ACLs and servers."""
+    """Return a message of HAProxy with its quoted texts masked. Quoted keywords and names of sections, ACLs and servers are shown."""
     lines: list[str] = []
     for line in split_lines(text):
         source = _SOURCE.match(line)
@@ -128,7 +128,7 @@ def _mask_quoted_texts(line: str) -> str:
 
 
 def _mask_quoted_line(line: str) -> str:
-    """Mask the secrets in a line of the configuration that a text quotes."""
+    """Return a line of a text with its secrets masked. The line may quote a line of the configuration."""
     for found in _BARE_WORD.finditer(line):
         if found[0] in _vocabulary().before_secrets:
             if len(line) > _LONGEST:
@@ -141,7 +141,7 @@ def _mask_quoted_line(line: str) -> str:
 
 
 def _words_to_mask(words: Sequence[str]) -> set[int]:
-    """Return the indices of the words to mask in a line."""
+    """Return the indices of the words to mask in a line of the configuration."""
     if not words:
         return set()
     readings = list(_readings(words))
@@ -179,7 +179,7 @@ def _secrets(shape: LineShape, reading: LineReading, words: Sequence[str]) -> It
 
 
 def _matched_nodes(chain: Chain, words: Sequence[str], parts: Sequence[MatchedWords], offset: int = 0) -> Iterator[tuple[Node, int, int]]:
-    """Yield (node, start, end) for each node of a chain that has matched words; the range refers to `words`."""
+    """Yield (node, start, end) for each node of a chain that has matched words. `start` and `end` are indices of `words`."""
     for part in parts:
         if part.key is None:
             continue
@@ -194,7 +194,7 @@ def _matched_nodes(chain: Chain, words: Sequence[str], parts: Sequence[MatchedWo
 
 @functools.cache
 def shapes() -> Mapping[tuple[str, ...], Sequence[LineShape]]:
-    """Return the shapes of all lines, by the first words of a line. Of several shapes with equal synopses and secrets, return one."""
+    """Return the shapes of all lines, by the first words of a line. Shapes with equal synopses and secrets are returned only once."""
     by_prefix: dict[tuple[str, ...], dict[object, LineShape]] = {}
     for shape in line_shapes(grammar()):
         key = (*(each.text for each in shape.alternatives), *shape.secrets.items())
@@ -204,7 +204,7 @@ def shapes() -> Mapping[tuple[str, ...], Sequence[LineShape]]:
 
 
 class _Vocabulary(NamedTuple):
-    """Words that may be in a configuration, from the shapes of all lines."""
+    """The words that may begin a line of a configuration, from the shapes of all lines."""
 
     # The number of words in the longest beginning of a line.
     longest: int
@@ -262,7 +262,10 @@ def refuse_masked(sent: Any, schema: Schema) -> None:
 
 
 def _secret_texts(value: Any, schema: Schema, path: str, kind: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield (member, text, `x-secret`) for each text that may be a secret. `kind`: the `x-secret` of the member that contains the value."""
+    """Yield (member, text, `x-secret`) for each text in a value that may be a secret.
+
+    `path`: the member that contains the value. `kind`: the `x-secret` of this member.
+    """
     schemas = grammar().schemas
     schema = schemas.resolve(schema)
     kind = schema.get("x-secret", kind)
@@ -291,7 +294,7 @@ def _masked_error(place: str) -> Incomplete:
 
 
 def masked_value(value: Any, schema: Schema) -> Any:
-    """Return a value with its secrets masked. The schema declares which members are secret; undeclared members are masked."""
+    """Return a value with its secrets masked, as its schema declares. Members that the schema does not declare are masked."""
     return _mask_value(value, schema, {})
 
 
@@ -336,7 +339,7 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
 
 
 def _mask_secret(value: Any, kind: str, schema: Schema, siblings: Mapping[str, Any]) -> Any:
-    """Mask a value as `kind`, the value of its `x-secret`, requires."""
+    """Return a value with its secrets masked. `kind`: the value of its `x-secret`."""
     if kind == "member":
         return _mask_member(value, siblings)
     if kind in grammar().schemas.by_name:
@@ -361,7 +364,10 @@ def _mask_secret(value: Any, kind: str, schema: Schema, siblings: Mapping[str, A
 
 
 def _mask_member(value: Any, siblings: Mapping[str, Any]) -> Any:
-    """Mask the value of a member. `siblings` has the names of the object and the member, under `object` and `member`."""
+    """Return the value of a member with its secrets masked.
+
+    `siblings` has the names of the object and the member, as `object` and `member`.
+    """
     object_, member = str(siblings.get("object", "")), str(siblings.get("member", ""))
     try:
         kinds = parsed(object_)[::2]
@@ -386,6 +392,9 @@ def _mask_member(value: Any, siblings: Mapping[str, Any]) -> Any:
 
 
 def _is_of_file(object_: str) -> bool:
-    """Return whether an object is a stored file or an entry in one. Such objects are not masked: reading them needs its own permission."""
+    """Return whether an object is a stored file, or an entry in a stored file.
+
+    Such objects are not masked: reading them needs a permission.
+    """
 
     return object_.partition("/")[0] in bundle()["x-secrets"]["files"]

@@ -1,6 +1,6 @@
 """Read and edit sites. A site is one object for a frontend, its listeners, and the backends that it uses (its farms).
 
-An edit of a site edits the frontend and the backends, and keeps their members that the site does not have. A backend is deleted together
+An edit of a site edits the frontend and the backends. Members of these that a site does not have are kept. A backend is deleted together
 with the last site that names it, unless another proxy uses it. `Sites` has the same interface, and raises the same errors, as the
 editor for sections.
 """
@@ -132,14 +132,14 @@ class Sites:
         return self._without_backends(document, [name for name in former if name not in _names(farms)])
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
-        """Return the document without a site: its frontend, and those of its backends that no other proxy uses."""
+        """Return the document without the frontend of a site, and without its backends that no other proxy uses."""
         self.check_exists(document, resource, parent, key)
         former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))
         document = self.editor.delete(document, self._table[FRONTEND], None, key)
         return self._without_backends(document, former)
 
     def _farms_of(self, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """Return the farms of a body. Raises BadValue for two default farms, and for two farms with the same name but other values."""
+        """Return the farms of a body. Raises BadValue for two default farms, and for two farms of one name with different values."""
         farms: Sequence[Mapping[str, Any]] = body.get("farms") or []
         if sum(farm[USE_AS] == DEFAULT for farm in farms) > 1:
             raise BadValue(f"Multiple default backends found in site: {body.get('name')}", place=Place(member="farms"))
@@ -151,7 +151,7 @@ class Sites:
         return farms
 
     def _frontend(self, old: Mapping[str, Any], site: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Object:
-        """Return the object of the frontend, without children, after the values of a site are set. `old`: the object before."""
+        """Return the object of the frontend after a site is written, without children. `old`: the former object."""
         new = _with_members(old, site.get("service") or {}, self._of_service)
         default = next((farm for farm in farms if farm[USE_AS] == DEFAULT), None)
         return new if default is None else new | {self._fallback: default["name"]}
@@ -171,9 +171,9 @@ class Sites:
         return document
 
     def _rules_of_farms(self, document: Document, frontend: str, farms: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Return one rule for each conditional farm, in order. Rules that name no existing backend keep their index.
+        """Return the rules of a frontend: one for each conditional farm, in the order of the farms.
 
-        Raises BadValue if a conditional farm has no condition.
+        Rules that name no existing backend keep their index. Raises BadValue if a conditional farm has no condition.
         """
         rules = self._rules(document, frontend)
         existing = {_meaning(rule): rule for rule in rules}
@@ -200,7 +200,7 @@ class Sites:
         return self.editor.replace_all(document, self._table[collection], (self._table[parent], name), bodies or [])
 
     def _without_backends(self, document: Document, names: Sequence[str]) -> Document:
-        """Return the document without those of the backends that no proxy sends requests to."""
+        """Return the document without the backends in `names` to which no proxy sends requests."""
         used: set[str] = set()
         for collection in USERS:
             for proxy in self.editor.list_objects(document, self._table[collection]):

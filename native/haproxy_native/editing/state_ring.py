@@ -1,4 +1,4 @@
-"""Find the ring buffer to which HAProxy logs state changes of servers, or add its lines (Configuration Manual, section 3.9)."""
+"""Find the ring buffer to which HAProxy logs state changes of servers, or add a ring (Configuration Manual, section 3.9)."""
 
 from haproxy_native.editing.defaults_sections import DEFAULTS, all_inherited_defaults
 from haproxy_native.editing.placement import insert_section, insertion_line, with_near_indent
@@ -19,7 +19,7 @@ _PROXY = "    log global\n"
 
 
 def ring(document: Document) -> str:
-    """Return the name of the ring that most backends log to; empty if no backend logs to a ring."""
+    """Return the name of the ring to which most proxies log. Empty if no proxy logs to a ring."""
     counts = {name: len(logging) for name, logging in _rings(document).items() if logging}
     return max(counts, key=lambda name: counts[name], default="")
 
@@ -39,20 +39,20 @@ def _rings(document: Document) -> dict[str, list[str]]:
 
 
 def _targets(section: Section) -> set[str]:
-    """Return the rings that a section logs to; `global` stands for the targets of the global section."""
+    """Return the names of the rings to which a section logs. `global` in the result stands for the rings of the global section."""
     targets = {line.words[1] for line in section.lines if len(line.words) > 1 and line.words[0] == "log"}
     return {target.removeprefix(_TARGET) for target in targets if target.startswith(_TARGET) or target == _INHERITED}
 
 
 def lines_to_add(document: Document) -> dict[str, str]:
-    """Return the lines, by section, to add so that all proxies log state changes to a ring; empty if all proxies do so already."""
+    """Return the lines, by section, that make all proxies log state changes to a ring. Empty if all proxies log to one ring already."""
     if (name := ring(document)) and len(_rings(document)[name]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
         return {}
     return {f"ring {NAME}": _DECLARED, "global": _GLOBAL, "defaults": _PROXY}
 
 
 def with_lines(document: Document) -> Document:
-    """Return the document with the ring, the `log` line of the global section, and `log global` in each defaults section.
+    """Return the document with the ring, with its `log` line in the global section, and with `log global` in each defaults section.
 
     Lines that the document has already are not added. A proxy that has no defaults section, or has `log` lines of its own, also gets
     `log global`.
@@ -72,7 +72,7 @@ def with_lines(document: Document) -> Document:
 
 
 def texts_with_lines(document: Document) -> dict[str, bytes]:
-    """Return the new contents of the files of the configuration that `with_lines` changes, by name."""
+    """Return the new contents, by name, of those files of the configuration that `with_lines` changes."""
     old = parts.parts(document)
     return {name: part.data for name, part in parts.parts(with_lines(document)).items() if part.data != old[name].data}
 

@@ -15,7 +15,7 @@ _USER, _CLEAR, _HASHED = "user", "insecure-password", "password"
 
 
 class User(NamedTuple):
-    """A user of a userlist."""
+    """A user of a userlist, with the password."""
 
     name: str
     # Clear text, a hash, or a text with variables, as `"${NAME}"`, with its quotes.
@@ -29,12 +29,12 @@ def find(document: Document, name: str) -> Section | None:
 
 
 def find_in_file(path: str, name: str) -> Section | None:
-    """Return a userlist of a separate file. Blocks. Raises OSError if the file cannot be read."""
+    """Return the userlist `name` of the file at `path`, or None if the file does not have it. Blocks. Raises OSError."""
     return find(Document.parse(Path(path).read_bytes()), name)
 
 
 def users(section: Section | None) -> list[User]:
-    """Return the users that have a password, in file order."""
+    """Return the users of a userlist that have a password, in file order. Empty if `section` is None."""
     found: list[User] = []
     for line in section.lines[1:] if section is not None else ():
         if len(line.args) < 4 or line.args[0] != _USER:

@@ -1,1 +1,4 @@
-"""Apply: an owner declares objects and files, and one commit creates, changes and deletes what differs. Other owners' objects stay."""
+"""Apply: an owner declares objects and files, and one commit creates, changes and deletes what differs from the declaration.
+
+Objects of other owners are unchanged.
+"""

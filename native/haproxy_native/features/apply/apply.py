@@ -8,7 +8,7 @@ One declaration is carried out at a time. `Apply` writes the claims twice:
 1. Before the commit: the new claims, and the former claims with the outcome IN_COMMIT. After a crash both are valid, so the owner's values
    cause no conflict, whether or not the commit was made.
 2. After the commit: the new claims. If the change may still be rolled back, because its reload fails or nobody confirms it, the former
-   claims are stored with the reload and confirmation that decide (`AwaitedOutcome`). A rollback makes the former claims valid again.
+   claims are stored together with the `AwaitedOutcome` of that reload and confirmation. A rollback makes the former claims valid again.
 
 If the commit fails, the former claims are written again.
 """
@@ -45,8 +45,8 @@ from haproxy_native.threads import run_in_thread
 class ApplyDeclaration:
     """The operation of a commit that carries out a declaration.
 
-    If the commit has another configuration or other files than `plan`, the operation makes a new plan. Without `limits`, as in a dry run,
-    members in conflict stay unchanged. With `limits`, a conflict raises Contested.
+    If the configuration or the files have changed since `plan` was made, the operation makes a new plan. With `limits`, a conflict raises
+    Contested. Without `limits`, as in a dry run, members in conflict stay unchanged.
     """
 
     is_whole: ClassVar[bool] = False
@@ -66,12 +66,15 @@ class ApplyDeclaration:
         return self.plan.document
 
     def contents(self, present: Contents) -> Contents:
-        """Return the new contents of the stored files that change, by path; None for a file to delete."""
+        """Return the new contents of the stored files that change, by path. The new content of a file to delete is None.
+
+        `present`: the present contents, by path.
+        """
         self._plan(self.plan.before, {object_: present[path] for object_, (_, path) in self.files.items()})
         return {self.files[object_][1]: content for object_, content in self.plan.files.contents.items()}
 
     def file_touches(self) -> list[Touch]:
-        """Return what the plan does to stored files, for authorization."""
+        """Return the changes of stored files that the plan makes, for authorization."""
         touches = []
         for effect in self.plan.files.shown:
             verb = CREATE if effect.old is None else DELETE if effect.new is None else CHANGE
@@ -86,7 +89,7 @@ class ApplyDeclaration:
 
 
 class Contested(Conflict):
-    """Others own or have changed declared members. `planned` has the conflicts. The detail is the whole message."""
+    """Raised if other owners own or have changed declared members. `planned` is the plan with the conflicts."""
 
     label = ""
 
@@ -99,7 +102,7 @@ class Contested(Conflict):
 
 
 class TooManyDeleted(Conflict):
-    """A declaration would delete the objects in `gone`, more than `max_delete` permits. The detail is the whole message."""
+    """Raised if a declaration would delete more than `most` objects. `gone`: the names of these objects."""
 
     label = ""
 
@@ -110,7 +113,10 @@ class TooManyDeleted(Conflict):
 
 @dataclass(frozen=True)
 class ExportedFile:
-    """A file that an owner has declared. For a map, `entries` has the entries that the owner has declared, by key."""
+    """A file that an owner has declared, with its present content.
+
+    If it is a map, `entries` has the entries that the owner has declared, by key.
+    """
 
     name: str
     content: bytes = field(repr=False)
@@ -119,7 +125,7 @@ class ExportedFile:
 
 @dataclass(frozen=True)
 class DeclarationLimits:
-    """The conditions under which a declaration is carried out. None stands for no condition."""
+    """The conditions under which a declaration is carried out. A field that is None sets no condition."""
 
     # How many objects it may delete.
     most_deleted: int | None = None
@@ -130,7 +136,7 @@ class DeclarationLimits:
     values: Values | None = None
 
     def check(self, found: Planned) -> None:
-        """Raise ChangedSince, Contested or TooManyDeleted for a plan that must not be carried out."""
+        """Raise ChangedSince, Contested or TooManyDeleted if the plan `found` does not meet the conditions."""
         if self.moves is not None:
             refuse_moved(self.moves, found.moves)
         if found.conflicts:
@@ -138,7 +144,7 @@ class DeclarationLimits:
         self.check_deleted(found)
 
     def check_deleted(self, found: Planned) -> None:
-        """Raise TooManyDeleted if a plan deletes too many objects."""
+        """Raise TooManyDeleted if the plan `found` deletes more than `most_deleted` objects."""
         if self.most_deleted is not None and len(deleted := found.deleted) > self.most_deleted:
             raise TooManyDeleted(deleted, self.most_deleted)
 
@@ -147,7 +153,7 @@ class DeclarationLimits:
 class LastDeclaration:
     """The last declaration of an owner, so that the same request can be answered again without planning.
 
-    It is valid while claims, configuration and files stay the same.
+    Valid while the claims of the owner, the configuration and the files are unchanged.
     """
 
     # The digest of the request.
@@ -159,7 +165,10 @@ class LastDeclaration:
 
 
 class Apply:
-    """Carries out declarations for one engine. `confirmed` returns whether a confirmation was given; None while it is pending."""
+    """Carries out declarations for one engine.
+
+    `confirmed`: returns whether the confirmation with this id was given, or None while the confirmation is pending.
+    """
 
     def __init__(self, engine: Engine, editor: Editor, table: OwnerTable, confirmed: Callable[[str], bool | None] = lambda _: None) -> None:
         self._engine, self._editor, self._table = engine, editor, table
@@ -168,7 +177,7 @@ class Apply:
 
     @property
     def owners(self) -> Owners:
-        """Return the owners after all known outcomes of reloads and confirmations. Raises Unusable."""
+        """Return the present owners, after the outcomes of all ended reloads and confirmations are applied. Raises Unusable."""
         stored = self._table.owners
         if (owners := stored.with_known_outcomes(self._outcomes.is_permanent)) is not stored:
             self._table.replace_in_memory(owners)
@@ -185,7 +194,10 @@ class Apply:
         await self._engine.permit_plan(self._change(await self._plan_operation(declaration)))
 
     async def _plan_operation(self, declaration: Declaration, limits: DeclarationLimits | None = None) -> ApplyDeclaration:
-        """Plan a declaration for the present state, and return its operation. Raises Forbidden, Unusable, and what the limits raise."""
+        """Plan a declaration for the present configuration and files, and return the operation to commit.
+
+        Raises Forbidden, Unusable, and what `limits.check` raises.
+        """
         former = self.owners
         files = self._stored_files(declaration, former)
         read = await asyncio.to_thread(_read_files, files)
@@ -196,21 +208,25 @@ class Apply:
         return ApplyDeclaration(self._editor, former, declaration, limits, files, plan)
 
     async def values(self, declaration: Declaration, plan: Planned, preview: Preview) -> Values | None:
-        """Return the values that the objects of a plan have in the running process; None if HAProxy does not answer."""
+        """Query the running process for the values of the objects that a plan changes. Return None if HAProxy does not answer."""
         files = self._stored_files(declaration, self.owners)
         return await plans.known_values(self._engine.context, preview, {object_: files[object_] for object_ in plan.files.contents})
 
     def _stored_files(self, declaration: Declaration, owners: Owners) -> Files:
-        """Return the store and path of each file that the owner declares or has declared before, by object. Skips files without a store."""
+        """Return the store and path of each file that the owner declares or has declared before, by object name.
+
+        Skips files without a store.
+        """
         stores = {store.kind: store for store in self._engine.stores.values()}
         former = (file_object(object_) for object_ in owners.claims_of(declaration.owner))
         names = {object_: parsed(object_) for object_ in dict.fromkeys([*declaration.files, *former]) if object_}
         return {object_: (store, store.directory / name) for object_, (kind, name) in names.items() if (store := stores.get(kind))}
 
     async def repeated_plan(self, owner: str, sent: str, version: int | None, author: Author) -> Planned | None:
-        """Return a plan without changes if the owner repeats its last declaration and nothing has changed in between; otherwise None.
+        """Return a plan without changes if the owner repeats its last declaration and nothing has changed since. Otherwise, return None.
 
-        `sent` is the digest of body and options. Raises Forbidden, Conflict for another `version`, and Unusable.
+        `sent`: the digest of the body and the options of the request. Raises Forbidden and Unusable, and Conflict if the configuration has
+        another version than `version`.
         """
         permit_owner(author, owner)
         with suppress(Unreadable):
@@ -231,10 +247,12 @@ class Apply:
         return await self._engine.check_change(self._change(await self._plan_operation(declaration, limits)))
 
     async def carry_out(self, declaration: Declaration, limits: DeclarationLimits, sent: str = "") -> tuple[Planned, Outcome | None]:
-        """Commit a declaration. Return its plan, and the outcome of the commit; None if there was nothing to commit.
+        """Commit a declaration. Return its plan and the outcome of the commit. The outcome is None if there was nothing to commit.
 
-        With the digest `sent`, `repeated_plan` can answer the same request again. Cancelling the caller does not cancel the commit. Raises
-        Contested, TooManyDeleted, ChangedSince, Forbidden and Unusable with nothing changed, and what a commit raises.
+        `sent`: the digest of the request, by which `repeated_plan` recognizes a repetition. Cancelling the caller does not cancel the
+        commit.
+
+        Raises what a commit raises. Raises Contested, TooManyDeleted, ChangedSince, Forbidden and Unusable before anything is changed.
         """
         permit_owner(declaration.author, declaration.owner)
         with suppress(Unreadable):
@@ -280,15 +298,15 @@ class Apply:
         return Change([operation, *edits], expect, verify=verify, author=operation.author)
 
     def list_stored_names(self, object_: str) -> list[str]:
-        """Return the owners of an object, and of the objects in it, as `owner/NAME`. Raises Unusable."""
+        """Return the names of the owners of an object, or of any object in it, in the form `owner/NAME`. Raises Unusable."""
         claims = self.owners.claims
         return [spelled("owner", owner) for owner, objects in claims.items() if any(within(name, object_) for name in objects)]
 
     @asynccontextmanager
     async def follow_rename(self, object_: str, to: str, author: Author) -> AsyncIterator[None]:
-        """Rename an object in the claims of its owners. While the body of the context commits the renaming, they own both names.
+        """Rename an object in the claims of its owners, while the body of the context commits the renaming of the object.
 
-        Restores the claims if the body raises. Raises Unusable.
+        Until the body ends, the owners own both names. If the body raises, the former claims are written again. Raises Unusable.
         """
         async with self._lock:
             former = self.owners
@@ -302,7 +320,7 @@ class Apply:
             await self._table.write(self._owners_to_store(author, former, renamed, self._engine.version()))
 
     def _owners_to_store(self, author: Author, former: Owners, new: Owners, version: int, reload_id: str | None = None) -> Owners:
-        """Return the owners to store after a commit: `new`. If the commit may still be rolled back, add the claims of `former`."""
+        """Return the owners to store after a commit: `new`, and the claims of `former` if the commit may still be rolled back."""
         reloads = self._engine.reloads
         awaited = AwaitedOutcome(reload_id or reloads.pending or reloads.loading or "", author.confirmation, version)
         return new.with_former_claims(former, awaited) if awaited.reload or awaited.confirmation else new
@@ -333,7 +351,7 @@ class Apply:
         return objects
 
     def exported_files(self, owner: str) -> dict[str, list[ExportedFile]]:
-        """Return the files that an owner has declared, by collection. Blocks."""
+        """Return the files that an owner has declared, with their present contents, by collection. Blocks."""
         claims, files = self.owners.claims.get(owner, {}), dict[str, list[ExportedFile]]()
         for object_, content in _read_files(self._stored_files(Declaration(owner, {}, author=NOBODY), self.owners)).items():
             own = {name: members for name, members in parts(object_, content).items() if name in claims}
@@ -347,7 +365,7 @@ class Apply:
 
 
 def _read_files(files: Files) -> dict[str, bytes | None]:
-    """Read files and return their contents, by object; None for a missing file. Blocks. Raises Unusable."""
+    """Return the contents of files, by object name. The content of a missing file is None. Blocks. Raises Unusable."""
     try:
         return {object_: store.content(path) if path.exists() else None for object_, (store, path) in files.items()}
     except OSError as error:
@@ -355,14 +373,14 @@ def _read_files(files: Files) -> dict[str, bytes | None]:
 
 
 def permit_owner(author: Author, owner: str) -> None:
-    """Raise Forbidden if the author may not declare for this owner."""
+    """Raise Forbidden if the author may not declare for the owner."""
     author.permit(changed(spelled("owner", owner), ()))
 
 
 def permit_claims(rights: Permissions | None, editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = ()) -> None:
-    """Raise Forbidden unless `rights` permit a change, or the creation, of every claimed member. A claim prevents changes by other owners.
+    """Raise Forbidden unless `rights` permit to change or to create every claimed member, because a claim prevents changes by other owners.
 
-    The message names the right to create for the objects in `created`, which do not exist yet, and the right to change for others.
+    The message names the right to create an object if `created` contains the object, and otherwise the right to change it.
     """
     if rights is None or rights.are_all:
         return
@@ -377,7 +395,7 @@ def permit_claims(rights: Permissions | None, editor: Editor, claims: Mapping[st
 
 
 def _claim_touches(editor: Editor, object_: str, members: Collection[str]) -> Iterator[Touch]:
-    """Yield the changes to authorize for a claim of members. A list in a section, such as its rules, is an object of its own for roles."""
+    """Yield the changes to authorize for a claim of members. For roles, a list in a section, such as its rules, is a separate object."""
     if file_object(object_):
         yield changed(object_, {ANY})
         return

@@ -24,7 +24,7 @@ COLLECTIONS = {"map": "maps", "certificate": "certificates", "general": "general
 
 @dataclass(frozen=True)
 class FileEffect:
-    """A change of a file or of an entry of a map."""
+    """A change of a file, or of an entry of a map."""
 
     object: str
     # The member that changes; empty if the object is created or deleted.
@@ -38,7 +38,10 @@ class FileEffect:
 
 
 def file_object(object_: str) -> str:
-    """Return the object name of the file that `object_` names, or of the map that has the entry `object_`; '' for any other object."""
+    """Return the object name of a file: `object_` itself if it names a file, or the map that contains the entry `object_`.
+
+    Return an empty string for any other object.
+    """
     segments = object_.split("/", 2)
     return "/".join(segments[:2]) if segments[0] in COLLECTIONS else ""
 
@@ -56,7 +59,7 @@ def is_map(object_: str) -> bool:
 
 
 def parts(object_: str, content: bytes | None) -> Parts:
-    """Return the members of a file and, for a map, of its entries; empty if the file does not exist."""
+    """Return the objects of a file with their members: the file itself and, if it is a map, its entries. Empty if `content` is None."""
     if content is None:
         return {}
     if not is_map(object_):
@@ -69,16 +72,17 @@ def parts(object_: str, content: bytes | None) -> Parts:
 
 
 def declared_parts(object_: str, declared: DeclaredFile) -> Parts:
-    """Return the members of a declared file and, for a map, of its entries."""
+    """Return the objects of a declared file with their members: the file itself and, if it is a map, its declared entries."""
     if declared.entries is None:
         return {object_: {CONTENT: declared.content}}
     return {object_: {}, **{entry_object(object_, key): {VALUE: value} for key, value in declared.entries.items()}}
 
 
 def new_content(object_: str, former: bytes | None, sent: bytes | None, new: Parts) -> bytes | None:
-    """Return the content of a file with the members in `new`; None if `new` does not have the file. Raises BadValue.
+    """Return the content of the file `object_` whose objects have the members `new`. Return None if `new` does not have the file.
 
-    The new map keeps the lines of its `former` content or, if the map does not exist yet, of the content that was sent.
+    A map keeps the lines of `former`, its former content, whose entries do not change. If the map does not exist yet, it keeps those of
+    `sent`, the content that the client sent. Raises BadValue.
     """
     if object_ not in new:
         return None
@@ -108,7 +112,7 @@ def entries_of(content: bytes) -> dict[str, str]:
 
 
 def lines_of(map_: str, content: bytes) -> dict[str, int]:
-    """Return the line numbers of a map's entries, from 1, by object."""
+    """Return the line number of each entry of the map `map_`, counted from 1, by object name of the entry."""
     numbers: dict[str, int] = {}
     for number, line in enumerate(_text(content).split("\n"), 1):
         if entry := list_files.parse_map_line(line):
@@ -122,22 +126,22 @@ def _text(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class PlannedFiles:
-    """The new contents of the files that change, by object, and the effects on files and entries of maps."""
+    """The new contents of the files that change, by object name, and the effects on the files and on the entries of maps."""
 
     contents: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     effects: Sequence[FileEffect] = ()
 
     @property
     def shown(self) -> list[FileEffect]:
-        """Return the effects for display: without the entries of a map that is itself created or deleted."""
+        """Return the effects to display. They omit the entries of a map if the map itself is created or deleted."""
         whole = {effect.object for effect in self.effects if not effect.member and file_object(effect.object) == effect.object}
         return [effect for effect in self.effects if effect.object in whole or file_object(effect.object) not in whole]
 
 
 def plan_files(rules: Rules, contents: Mapping[str, bytes | None]) -> PlannedFiles:
-    """Plan the files that the owner declares or has declared before. `contents` has their present contents by object. Raises BadValue.
+    """Plan the files that the owner declares or has declared before. `contents`: their present contents, by object name.
 
-    Adds the owner's claims and conflicts to `rules`.
+    Adds the owner's claims and the conflicts to `rules`. Raises BadValue.
     """
     new_contents, effects = dict[str, bytes | None](), list[FileEffect]()
     for file, content in contents.items():
@@ -158,7 +162,7 @@ def plan_files(rules: Rules, contents: Mapping[str, bytes | None]) -> PlannedFil
 
 
 def _parts_after(rules: Rules, file: str, before: Parts) -> Parts:
-    """Return the members that a file and its entries have after the declaration. Members in conflict are unchanged."""
+    """Return the objects of a file with the members that they have after the declaration. Members in conflict are unchanged."""
     declared_file = rules.declaration.files.get(file)
     declared = declared_parts(file, declared_file) if declared_file else {}
     after = {object_: dict(members) for object_, members in before.items()}

@@ -3,8 +3,8 @@
 A claim is the digest of the value that an owner declared last for a member. The claim tells who owns the member, and whether anybody has
 changed the value afterwards.
 
-A committed change may still be rolled back, because its reload fails or nobody confirms it. Until that is known, the claims that the change
-replaced are stored as `FormerClaims`, the oldest first, each with the `AwaitedOutcome` that decides. Meanwhile both the new and the former
+A committed change may still be rolled back, because its reload fails or nobody confirms it. Until the outcome is known, the claims that
+the change replaced are stored as `FormerClaims`, the oldest first, each with its `AwaitedOutcome`. Meanwhile both the new and the former
 claims are valid (`Owners.claims_of`), so the values of both configurations count as the owner's. `Owners.with_known_outcomes` drops the
 former claims of a permanent change, and restores those of a change that was rolled back.
 
@@ -34,26 +34,26 @@ MOST_FORMER = 4
 
 
 def digest(value: Any) -> str:
-    """Return the digest of a JSON value, which may also contain bytes: the contents of files."""
+    """Return the digest of a JSON value, which may also contain bytes."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=lambda content: hashlib.sha256(content).hexdigest())
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def is_claimed(claim: str | None, value: Any) -> bool:
-    """Return whether a claim is for this value, with or without comments.
+    """Return whether a claim has the digest of `value`, or of `value` without comments.
 
-    A claim has several digests, separated by commas, while the outcome of a change is unknown.
+    While the outcome of a change is unknown, a claim has several digests, separated by commas.
     """
     return claim is not None and not {digest(value), digest(without_comments(value))}.isdisjoint(claim.split(","))
 
 
 def equals_declared(present: Any, declared: Any) -> bool:
-    """Return whether a present value equals the declared value, with or without the comments of the present value."""
+    """Return whether the values are equal. If `declared` has no comments, the comments of `present` are ignored."""
     return declared in (present, without_comments(present))
 
 
 def without_comments(value: Any) -> Any:
-    """Return a list without the comments of its rows, and any other value unchanged."""
+    """Return a value without the comments of its rows if it is a list. Return any other value unchanged."""
     if not isinstance(value, list):
         return value
     rows = []
@@ -68,9 +68,9 @@ def without_comments(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class AwaitedOutcome:
-    """What decides whether a change is permanent: its reload and its confirmation.
+    """The reload and the confirmation that decide whether a change is permanent.
 
-    A change with neither is being committed, or was interrupted by a crash.
+    If both are empty, the change is being committed, or a crash has interrupted its commit.
     """
 
     # The id of the reload, and of the confirmation; empty if there is none.
@@ -86,7 +86,7 @@ IN_COMMIT = AwaitedOutcome()
 
 @dataclass(frozen=True)
 class FormerClaims:
-    """Claims that were replaced by a change that may still be rolled back."""
+    """The claims of an owner before a change that may still be rolled back, and the awaited outcome of the change."""
 
     claims: Claims
     awaited: AwaitedOutcome
@@ -94,15 +94,15 @@ class FormerClaims:
 
 @dataclass(frozen=True)
 class Owners:
-    """The claims of all owners, and their former claims, the oldest first. Immutable."""
+    """The claims and the former claims of all owners. The former claims are ordered, the oldest first. Immutable."""
 
     claims: Mapping[str, Claims] = field(default_factory=dict)
     former: Mapping[str, Sequence[FormerClaims]] = field(default_factory=dict)
 
     def claims_of(self, owner: str) -> Claims:
-        """Return the valid claims of an owner: the present ones, merged with the former ones that a rollback may restore.
+        """Return the valid claims of an owner: the present claims, merged with the former claims that a rollback may restore.
 
-        A member in both has the digests of both.
+        The claim of a member that is in both has the digests of both.
         """
         claims = self.claims.get(owner, {})
         for former in reversed(self.former.get(owner, ())):
@@ -111,7 +111,10 @@ class Owners:
         return claims
 
     def with_former_claims(self, before: "Owners", awaited: AwaitedOutcome) -> "Owners":
-        """Return these owners, with the claims of `before` that differ added as former claims until the awaited outcome is known."""
+        """Return these owners with additional former claims: the claims in `before` of each owner whose claims differ from `before`.
+
+        `awaited` decides whether these former claims are dropped or restored.
+        """
         former = dict(self.former)
         for owner in dict.fromkeys([*before.claims, *self.claims]):
             claims = before.claims.get(owner, {})
@@ -121,10 +124,12 @@ class Owners:
         return Owners(self.claims, former)
 
     def with_known_outcomes(self, is_permanent: Callable[[AwaitedOutcome], bool | None]) -> "Owners":
-        """Drop the former claims of permanent changes, and restore those of changes that were rolled back. Return `self` if there are none.
+        """Drop the former claims of permanent changes, and restore those of changes that were rolled back.
 
-        `is_permanent` returns whether a change is permanent; None while that is unknown. After a rollback, the configuration of later
-        changes may have the former values again. The claims of later changes therefore get the former digests in addition.
+        Return `self` if no outcome is known. `is_permanent`: returns whether a change is permanent, or None while that is unknown.
+
+        After a rollback, the configuration of later changes may have the former values again. The claims of later changes therefore get the
+        former digests in addition.
         """
         owners = self
         for owner, stored in self.former.items():
@@ -141,7 +146,7 @@ class Owners:
         return owners
 
     def after_restart(self) -> "Owners":
-        """Merge the former claims of owners whose commit was in progress into their present claims."""
+        """Merge the present and former claims of each owner whose commit was interrupted by the end of the process."""
         owners = self
         for owner, former in self.former.items():
             if any(each.awaited == IN_COMMIT for each in former):
@@ -149,24 +154,27 @@ class Owners:
         return owners
 
     def other_owners(self, owner: str, object_: str, member: str) -> list[str]:
-        """Return the other owners of a member."""
+        """Return the owners of a member, without `owner`."""
         return [other for other, claims in self.claims.items() if other != owner and member in claims.get(object_, {})]
 
     def other_owners_within(self, owner: str, object_: str) -> Iterator[tuple[str, str]]:
-        """Yield each other owner of an object, or of an object in it, with the name of the object that is owned."""
+        """Yield (owner, name of the claimed object) for each claim of another owner to an object, or to an object in it."""
         for other, claims in self.claims.items():
             if other != owner:
                 yield from ((other, claim) for claim in claims if claim == object_ or claim.startswith(f"{object_}/"))
 
     def renamed(self, object_: str, to: str) -> "Owners":
-        """Return the owners with the claims to an object, and to the objects in it, under a new name."""
+        """Return the owners with an object renamed to `to` in all claims to the object, and to the objects in it."""
         claims = {}
         for owner, objects in self.claims.items():
             claims[owner] = {renamed(name, object_, to): members for name, members in objects.items()}
         return replace(self, claims=claims)
 
     def with_claims(self, owner: str, claims: Claims, lost: Mapping[str, set[tuple[str, str]]]) -> "Owners":
-        """Return the owners with the claims of one owner replaced. `lost` has the claims that others lose: pairs of object and member."""
+        """Return the owners with the claims of `owner` replaced by `claims`.
+
+        `lost`: the (object, member) pairs that other owners no longer own, by owner.
+        """
         new: dict[str, Claims] = {}
         for other, objects in self.claims.items():
             pairs = lost.get(other, set())
@@ -176,12 +184,12 @@ class Owners:
 
 
 def _with_row(rows: Mapping[str, Any], owner: str, row: Any) -> dict[str, Any]:
-    """Return the rows with the row of one owner replaced, and without empty rows."""
+    """Return the rows with the row of `owner` replaced by `row`, and without empty rows."""
     return {name: each for name, each in {**rows, owner: row}.items() if each}
 
 
 def _with_former_digests(former: Claims, claims: Claims) -> Claims:
-    """Return the claims with the digests of `former` added to their members."""
+    """Return `claims`, with the digests that `former` has for the same members added to each claim."""
     added = dict[str, dict[str, str]]()
     for object_, members in claims.items():
         added[object_] = {}
@@ -192,7 +200,7 @@ def _with_former_digests(former: Claims, claims: Claims) -> Claims:
 
 
 class OwnerTable:
-    """The owners, in memory and in the database."""
+    """The owners of all declared members, in memory and in the database."""
 
     def __init__(self, database: Database) -> None:
         database.declare(TABLES)
@@ -204,17 +212,17 @@ class OwnerTable:
 
     @property
     def owners(self) -> Owners:
-        """Return the owners. If no attempt to read them has succeeded, reads them, and blocks. Raises Unusable."""
+        """Return the owners. If they have not been read from the database yet, reads them, and blocks. Raises Unusable."""
         if self._stored is None:
             self._read()
         return self._owners
 
     def replace_in_memory(self, owners: Owners) -> None:
-        """Replace the owners in memory only. The next process must be able to compute them again from the stored owners."""
+        """Replace the owners in memory, but not on disk. The next process must be able to compute `owners` from the owners on disk."""
         self._owners = owners
 
     async def write(self, owners: Owners) -> None:
-        """Replace the owners, in memory and on disk. Raises Unusable with nothing changed."""
+        """Replace the owners, in memory and on disk. Raises Unusable, and then changes neither."""
         stored = self._stored or Owners()
 
         def write_rows(state: State) -> None:
@@ -242,7 +250,7 @@ class OwnerTable:
 
 
 def _table_rows(owners: Owners) -> dict[str, tuple[str, str]]:
-    """Return the present and former claims of each owner as JSON, by owner."""
+    """Return (present claims, former claims) of each owner as JSON, by owner."""
     rows = {}
     for owner in (*owners.claims, *owners.former):
         former = [{"claims": each.claims, "wait": asdict(each.awaited)} for each in owners.former.get(owner, ())]
@@ -252,13 +260,16 @@ def _table_rows(owners: Owners) -> dict[str, tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The outcomes of reloads and confirmations. `confirmed` returns whether a confirmation was given; None while that is undecided."""
+    """The outcomes of reloads and confirmations.
+
+    `confirmed`: returns whether the confirmation with this id was given, or None while the confirmation is pending.
+    """
 
     records: Records
     confirmed: Callable[[str], bool | None]
 
     def is_permanent(self, awaited: AwaitedOutcome) -> bool | None:
-        """Return whether a change is permanent; None while that is unknown."""
+        """Return whether a change is permanent. Return None while that is unknown."""
         if awaited == IN_COMMIT:
             return None
         outcomes = [self._is_loaded(awaited.reload, awaited.version)] if awaited.reload else []
@@ -266,7 +277,7 @@ class Outcomes:
         return False if False in outcomes else None if None in outcomes else True
 
     def _is_loaded(self, reload_id: str, version: int) -> bool | None:
-        """Return whether a reload has loaded a version; None while the reload is in progress; True if its record was deleted."""
+        """Return whether a reload has loaded a version. Return None while the reload is in progress, and True if its record was deleted."""
         try:
             record = self.records.get(reload_id)
         except Missing:

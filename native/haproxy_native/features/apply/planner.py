@@ -1,7 +1,7 @@
 """Plan what a declaration changes. A plan depends only on the declaration, the configuration, the files and the owners.
 
 The planner splits each section into parts (sections.py), decides about each member (rules.py), and edits the parts that differ. Members in
-conflict stay unchanged. A stored plan has a digest of each of its changes (`Moves`), and is carried out only if planning again results in
+conflict stay unchanged. A stored plan has a digest of each of its changes (`Moves`). It is carried out only if planning again results in
 the same digests.
 """
 
@@ -32,7 +32,10 @@ Parts = dict[Part, Members]
 
 
 def moves_of(effects: Iterable[Effect | FileEffect], conflicts: Iterable[OwnershipConflict] = ()) -> Moves:
-    """Return the digests of the changes that a plan with these effects makes. `conflicts` include those that `force` has resolved."""
+    """Return the digests of the changes that a plan makes, by name of the member or object.
+
+    `conflicts`: all conflicts of the plan, including those that `force` has resolved.
+    """
     values_by_name: dict[str, list[Any]] = {}
     for effect in effects:
         values_by_name.setdefault(_changed_name(effect), []).append([effect.old, effect.new])
@@ -46,13 +49,19 @@ def _changed_name(change: Effect | FileEffect | OwnershipConflict) -> str:
 
 
 def refuse_moved(planned: Moves, present: Moves) -> None:
-    """Raise ChangedSince if the present plan makes other changes than the stored plan. The message names the first difference."""
+    """Raise ChangedSince if the present plan makes other changes than the stored plan. The message names the first differing change.
+
+    `planned`: the digests of the stored plan. `present`: the digests of a plan that was made now.
+    """
     if differing := next((name for name in [*planned, *present] if planned.get(name) != present.get(name)), None):
         raise ChangedSince(f"{differing} has been changed since the plan was made; {AGAIN}")
 
 
 def refuse_moved_values(planned: Values, present: Values) -> None:
-    """Raise ChangedSince if a value in the running process differs from the planned value. The message names the first difference."""
+    """Raise ChangedSince if a value in the running process is not the value that the plan has. The message names the first such value.
+
+    `planned`: the values when the plan was made. `present`: the values now.
+    """
     for object_, before in planned.items():
         if (value := present.get(object_)) == before:
             continue
@@ -65,7 +74,7 @@ def refuse_moved_values(planned: Values, present: Values) -> None:
 
 @dataclass(frozen=True)
 class Planned:
-    """The plan of a declaration."""
+    """The plan of a declaration: the changes that it makes, and its conflicts."""
 
     before: Document
     # The document after the change; `before` itself if no section changes. Members in conflict are unchanged.
@@ -93,31 +102,31 @@ class Planned:
         return not self.effects and not self.files.contents and self.document is self.before
 
     def repeated(self, document: Document) -> "Planned":
-        """Return the plan without changes that the same declaration has after its commit. `document` is the result of the commit."""
+        """Return the plan of the same declaration after its commit: a plan without changes. `document`: the result of the commit."""
         read = {**self.read, **self.files.contents}
         return Planned(document, document, (), self.owners, self.declared, (), (), read, declared=self.declared)
 
     @property
     def deleted(self) -> list[str]:
-        """Return the objects that are deleted, without the objects in them."""
+        """Return the names of the objects that are deleted. The objects inside a deleted object are omitted."""
         shown: list[Effect | FileEffect] = [*self.effects, *self.files.shown]
         return [effect.object for effect in shown if effect.new is None and not effect.member]
 
     @property
     def created(self) -> list[str]:
-        """Return the objects that are created."""
+        """Return the names of the objects that are created."""
         shown: list[Effect | FileEffect] = [*self.effects, *self.files.shown]
         return [each.object for each in shown if each.old is None and not each.member]
 
     @property
     def moves(self) -> Moves:
-        """Return the digests of all changes, for a stored plan."""
+        """Return the digests of all changes. A stored plan contains them."""
         return moves_of([*self.effects, *self.files.effects], [*self.conflicts, *self.overruled])
 
 
 @dataclass(frozen=True)
 class SectionChange:
-    """The parts of a section before and after; None if the section does not exist."""
+    """The change of a section. `old`, `new`: its parts before and after, or None if the section does not exist."""
 
     resource: Resource
     name: str
@@ -128,9 +137,9 @@ class SectionChange:
 def plan_declaration(
     editor: Editor, document: Document, owners: Owners, declaration: Declaration, read: Mapping[str, bytes | None] | None = None
 ) -> Planned:
-    """Plan a declaration. `read` has the contents of the files that the owner declares or has declared before, by object.
+    """Plan a declaration. Raises what an edit of the document raises.
 
-    Raises what an edit raises.
+    `read`: the contents of the files that the owner declares or has declared before, by object name.
     """
     rules = Rules(owners, declaration)
     files = plan_files(rules, read or {})
@@ -174,7 +183,7 @@ def _section_of(object_: str) -> str:
 
 
 def _plan_section(editor: Editor, document: Document, rules: Rules, section: Section) -> SectionChange:
-    """Claim what is declared of a section, and return its parts before and after."""
+    """Claim the declared members of a section, and return the change of the section."""
     resource, name = editor.resources[section[0]], section[1]
     present: Parts | None = None
     if editor.section(document, resource, name) is not None:
@@ -248,7 +257,7 @@ def _edited(editor: Editor, document: Document, declaration: Declaration, change
 
 
 def _replace_parts(editor: Editor, document: Document, resource: Resource, name: str, old: Parts, new: Parts) -> Document:
-    """Replace the parts of a section that differ. This preserves the lines for which the API has no member."""
+    """Edit those parts of a section that differ between `old` and `new`. Lines for which the API has no member are preserved."""
     children = dict(editor.resources.children(resource.name))
     own, former = ({member: value for member, value in parts[SELF].items() if member not in children} for parts in (new, old))
     if own != former:

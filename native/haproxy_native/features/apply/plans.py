@@ -1,4 +1,4 @@
-"""Store plans, so that a client can apply exactly what it was shown: once, within an hour, even after a restart.
+"""Store plans, so that a client can apply exactly the plan that it has reviewed: once, within an hour, even after a restart.
 
 A plan also has the values that its objects had in the running process: members of servers, and digests of stored files. If the process has
 other values when the client applies the plan, the plan is refused.
@@ -41,7 +41,7 @@ Files = Mapping[str, tuple[Store, Path]]
 
 @dataclass(frozen=True)
 class StoredPlan:
-    """A stored plan: the request that it was made from, and what must be the same when it is carried out."""
+    """A stored plan: the request from which it was made, and the values that must be unchanged when it is carried out."""
 
     # The media type and the content of the declaration, and its query parameters.
     kind: str
@@ -65,7 +65,7 @@ class Plans:
     async def store(self, author: Author, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
         """Store a plan and return its token. Raises Unusable.
 
-        Deletes expired plans. If there are still too many, deletes the oldest plans of the caller with most plans.
+        Deletes expired plans. If there are still too many, deletes the oldest plans of the caller that has the most plans.
         """
         token = Account.from_author(author).holder + secrets.token_urlsafe(18)
         plan = StoredPlan(kind, body, options, moves, values, time.time() + SECONDS)
@@ -84,7 +84,7 @@ class Plans:
         return token
 
     async def pop(self, token: str) -> StoredPlan:
-        """Delete a stored plan and return it. Raises NoPlan and Unusable."""
+        """Delete a stored plan and return it. Raises Unusable, and NoPlan if the plan does not exist or has expired."""
 
         def pop_row(state: State) -> StoredPlan:
             plan = _read_plan(token, state)
@@ -95,7 +95,7 @@ class Plans:
         return await self._database.store(pop_row)
 
     async def get(self, token: str) -> StoredPlan:
-        """Return a stored plan. Raises NoPlan and Unusable."""
+        """Return a stored plan. Raises Unusable, and NoPlan if the plan does not exist or has expired."""
         return await self._database.run(partial(_read_plan, token))
 
 
@@ -117,7 +117,10 @@ def servers_of(preview: Preview) -> set[str]:
 
 
 async def values(context: CommitContext, servers: Collection[str], files: Files) -> Values:
-    """Query the members of servers in the process, and the digests of the files that it has loaded, by object. Raises RuntimeFailure."""
+    """Query the running process, and return, by object name, the members of servers and the digests of the files that it has loaded.
+
+    Raises RuntimeFailure.
+    """
     values_: dict[str, Any] = {}
     if servers:
         backends = await run_in_thread(lambda: {parsed(server)[1] for server in servers})
@@ -136,7 +139,7 @@ async def values(context: CommitContext, servers: Collection[str], files: Files)
 
 
 def _server_values(servers: Collection[str], states: Iterable[ServerState]) -> Values:
-    """Return the members of servers that only a client changes. An agent check or a resolver may change the others at any time."""
+    """Return the members of servers, by object name. Members that an agent check or a resolver may change are omitted."""
     values_: dict[str, Any] = dict.fromkeys(sorted(servers))
     for state in states:
         if (object_ := spelled(BACKEND, state.backend_name, SERVER, state.name)) in values_:
@@ -146,14 +149,17 @@ def _server_values(servers: Collection[str], states: Iterable[ServerState]) -> V
 
 
 async def known_values(context: CommitContext, preview: Preview, files: Files) -> Values | None:
-    """Return the `values` of the servers that a plan changes, and of `files`; None if HAProxy does not answer."""
+    """Return the `values` of the servers that a plan changes, and of `files`. Return None if HAProxy does not answer."""
     with suppress(RuntimeFailure):
         return await values(context, await run_in_thread(servers_of, preview), files)
     return None
 
 
 def verifier(context: CommitContext, planned: Values | None, files: Files) -> Callable[[], Awaitable[None]] | None:
-    """Return a function that raises ChangedSince unless the process still has the `planned` values; None if there are no such values."""
+    """Return a function that raises ChangedSince unless the running process still has the values `planned`.
+
+    Return None if `planned` is None or empty.
+    """
     if not planned:
         return None
 

@@ -1,11 +1,11 @@
 """Decide what a declaration sets and deletes, from what its owner and others have declared before.
 
-A declared member is set if its value differs, nobody else owns the member, and it is unset or still has the value that this owner declared
-last. Otherwise there is a conflict: with the owners of the member, or with OUTSIDE if somebody has changed the value by hand or by another
-API call. `force` resolves all conflicts in favor of the declaration.
+A declared member is set if its value differs, no other owner owns the member, and it is unset or still has the value that this owner
+declared last. Otherwise there is a conflict: with the owners of the member, or with OUTSIDE if somebody has changed the value by hand or by
+another API call. `force` resolves all conflicts in favor of the declaration.
 
-An object that the owner no longer declares is deleted if the owner declared it before and nobody else owns any part of it. If a member has
-another value than the owner declared last, the deletion is a conflict.
+An object that the owner no longer declares is deleted if the owner declared it before and no other owner owns any part of it. If the
+present value of one of its members is not the value that the owner declared last, the deletion is a conflict.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ _IMPLICIT = ("from", "metadata")
 
 @dataclass(frozen=True)
 class DeclaredFile:
-    """A declared file. A map has `entries`, by key; any other file has `content`. A map that was sent as a file has both."""
+    """A declared file. A map has `entries`, by key. Any other file has `content`. A map that was sent as a file has both."""
 
     content: bytes | None = field(default=None, repr=False)
     entries: Mapping[str, str] | None = None
@@ -34,7 +34,7 @@ class DeclaredFile:
 
 @dataclass(frozen=True)
 class Declaration:
-    """A declaration: the sections and files that its owner wants, and options."""
+    """The sections and files that an owner declares, and the options of the declaration."""
 
     owner: str
     sections: Mapping[Section, Object]
@@ -53,7 +53,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class OwnershipConflict:
-    """A member that a declaration would change, although others own it or have set it."""
+    """A member that a declaration would change or delete, although others own it or have set it."""
 
     object: str
     # Empty if the conflict is about the object itself.
@@ -68,7 +68,7 @@ class OwnershipConflict:
 
 @dataclass
 class Rules:
-    """The rules for one declaration. Collects its conflicts, and the new claims of its owner."""
+    """The rules for one declaration. Collects the conflicts of the declaration, and the new claims of its owner."""
 
     owners: Owners
     declaration: Declaration
@@ -79,7 +79,7 @@ class Rules:
 
     @property
     def owners_after(self) -> Owners:
-        """Return the owners after the declaration was carried out. Without `prune`, the owner keeps its former claims."""
+        """Return the owners after the declaration is carried out. If the declaration has no `prune`, its owner keeps its former claims."""
         owner, claims = self.declaration.owner, dict(self.claims)
         if not self.declaration.prune:
             former = self.owners.claims.get(owner, {})
@@ -91,13 +91,13 @@ class Rules:
         return self.owners.with_claims(owner, claims, lost)
 
     def claim(self, object_: str, member: str, value: Any) -> None:
-        """Add a claim of the owner for a declared value."""
+        """Record that the owner of the declaration claims a member with the declared value."""
         self.claims.setdefault(object_, {})[member] = digest(value)
 
     def may_set(self, object_: str, member: str, present: Any, declared: Any) -> bool:
-        """Return whether a member may be changed from its present to the declared value. If not, record a conflict.
+        """Return whether a member may be changed from its present to the declared value. Record a conflict if others own or have set it.
 
-        `force` resolves the conflict, and makes the result True.
+        If the declaration has `force`, the conflict is recorded as resolved, and the result is True.
         """
         owner = self.declaration.owner
         others = self.owners.other_owners(owner, object_, member)
@@ -106,25 +106,31 @@ class Rules:
         return self.record_conflict(OwnershipConflict(object_, member, others or [OUTSIDE], present, declared))
 
     def record_conflict(self, conflict: OwnershipConflict) -> bool:
-        """Record a conflict, and return whether `force` resolves it."""
+        """Record a conflict, and return whether the declaration resolves it with `force`."""
         (self.overruled if self.declaration.force else self.conflicts).append(conflict)
         return self.declaration.force
 
     def may_unset(self, object_: str, member: str, claim: str, present: Any) -> bool:
-        """Return whether to delete a member that is no longer declared: if nobody else owns it, and the claim is for its present value."""
+        """Return whether to delete a member that is no longer declared. `claim`: the owner's claim to the member.
+
+        True if the declaration has `prune`, no other owner owns the member, and the claim is for its present value.
+        """
         others = self.owners.other_owners(self.declaration.owner, object_, member)
         return self.declaration.prune and not others and is_claimed(claim, present)
 
     def is_pruned(self, object_: str) -> bool:
-        """Return whether to delete an object that the owner no longer declares, unless `deletion_conflicts` yields a conflict.
+        """Return whether to delete an object that is no longer declared, provided that there are no `deletion_conflicts`.
 
-        This is so if the owner declared the object before, and nobody else owns a part of it.
+        True if the declaration has `prune`, its owner declared the object before, and no other owner owns a part of the object.
         """
         is_mine = ITSELF in self.owners.claims_of(self.declaration.owner).get(object_, {})
         return self.declaration.prune and is_mine and not any(self.owners.other_owners_within(self.declaration.owner, object_))
 
     def deletion_conflicts(self, object_: str, members: Members) -> Iterator[OwnershipConflict]:
-        """Yield a conflict for each member that would be deleted with its object although this owner has not declared its value."""
+        """Yield the conflicts of deleting an object: one for each member whose present value is not the value that the owner has declared.
+
+        If the owner has no claim to the object, yield one conflict for the object itself.
+        """
         own = self.owners.claims_of(self.declaration.owner).get(object_)
         if own is None:
             yield OwnershipConflict(object_, ITSELF, [OUTSIDE], {}, None)
@@ -134,7 +140,10 @@ class Rules:
                 yield OwnershipConflict(object_, member, [OUTSIDE], value, None)
 
     def may_delete(self, conflicts: Sequence[OwnershipConflict]) -> bool:
-        """Record the conflicts of a deletion, and return whether the object may be deleted: if there are none, or `force` resolves them."""
+        """Record the conflicts of a deletion, and return whether the object may be deleted.
+
+        True if there are no conflicts, or if the declaration resolves them with `force`.
+        """
         for conflict in conflicts:
             self.record_conflict(conflict)
         return self.declaration.force or not conflicts

@@ -23,7 +23,7 @@ SELF: Part = ("", "")
 
 
 def parts_of(editor: Editor, resource: Resource, object_: Mapping[str, Any]) -> dict[Part, Members]:
-    """Split a section with its children into parts: return the members of each part, without its name."""
+    """Split a section with its children into parts. Return the members of each part. The name of a part is not among its members."""
     children = _named_children(editor, resource)
     parts = {SELF: {member: value for member, value in object_.items() if member != _key(resource) and member not in children}}
     for member, child in children.items():
@@ -33,7 +33,7 @@ def parts_of(editor: Editor, resource: Resource, object_: Mapping[str, Any]) -> 
 
 
 def object_of(editor: Editor, resource: Resource, name: str, parts: Mapping[Part, Members]) -> dict[str, Any]:
-    """Join parts into a section with its children. The inverse of `parts_of`."""
+    """Join the parts of a section into one object with its children. This is the inverse of `parts_of`."""
     children = _named_children(editor, resource)
     object_ = dict(parts[SELF])
     if _key(resource):
@@ -45,19 +45,19 @@ def object_of(editor: Editor, resource: Resource, name: str, parts: Mapping[Part
 
 
 def part_name(editor: Editor, resource: Resource, name: str, part: Part) -> str:
-    """Return the object name of a part, as in `backend/shop/server/web1`."""
+    """Return the object name of a part of the section `name`, such as `backend/shop/server/web1`."""
     if part == SELF:
         return name_of(ObjectPlace(resource, None, name))
     return name_of(ObjectPlace(_named_children(editor, resource)[part[0]], (resource, name), part[1]))
 
 
 def _named_children(editor: Editor, resource: Resource) -> dict[str, Resource]:
-    """Return the resources of the children that have names, by the member of the section that contains them."""
+    """Return the resources of those children of a section that have names, by the member of the section that contains the children."""
     return {member: child for member, child in editor.resources.children(resource.name) if child.kind == "named"}
 
 
 def _key(resource: Resource) -> str:
-    """Return the member with the name of a section; empty for a section that exists once, such as `global`."""
+    """Return the member that has the name of a section. Return an empty string for a section that exists only once, such as `global`."""
     return resource.key if resource.kind == "section" else ""
 
 
@@ -74,9 +74,9 @@ def collections(editor: Editor) -> dict[str, Resource]:
 def of_objects(
     editor: Editor, objects: Iterable[tuple[Resource, Mapping[str, Any]]], document: Document
 ) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
-    """Return declared objects as the API will return them once they are written, and their texts. Raises BadRequest.
+    """Return (objects, sections as text) of declared API objects. The objects are as the API returns them after they are written.
 
-    The texts have the indentation of `document`.
+    The texts have the indentation of `document`. Raises BadRequest.
     """
     declared, texts = dict[Section, Object](), dict[Section, TextSection]()
     for resource, body in objects:
@@ -88,7 +88,7 @@ def of_objects(
 
 
 def of_text(editor: Editor, text: bytes) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
-    """Parse sections in the syntax of `haproxy.cfg`. Return the sections as objects and as texts.
+    """Parse sections in the syntax of `haproxy.cfg`. Return (objects, sections as text).
 
     Raises BadRequest for lines that the API cannot represent.
     """
