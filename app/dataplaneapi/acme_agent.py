@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from haproxy_native.acme.agent import Acme
+from haproxy_native.acme.dns_challenge import ChallengeTimes, Solver
 from haproxy_native.acme.keeper import Keeper
-from haproxy_native.acme.solver import ChallengeTimes, Solver
 from haproxy_native.acme.zones import Zones
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine

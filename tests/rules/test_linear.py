@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.editing.secrets import masked_lines, masked_text
 from haproxy_native.references import lookups, pattern
-from haproxy_native.storage.key_material import is_secret
+from haproxy_native.storage.secret_files import is_secret
 
 # Texts that begin a match and do not end it.
 UNITS = [

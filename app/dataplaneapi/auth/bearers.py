@@ -12,7 +12,7 @@ from haproxy_native.access.rights import Rights
 from haproxy_native.editing.userlist import User
 
 if TYPE_CHECKING:
-    from dataplaneapi.auth.issuer import Issuer
+    from dataplaneapi.auth.jwt import Issuer
 
 
 class Bearers:
@@ -52,7 +52,7 @@ class Bearers:
         former, self._jwt, self._issuer = self._issuer, jwt, None
         if jwt:
             # Imported here, because it imports packages that only the extra `oidc` installs.
-            from dataplaneapi.auth.issuer import Issuer
+            from dataplaneapi.auth.jwt import Issuer
 
             self._issuer = Issuer(jwt, former.keys if former and former.settings.source == jwt.source else None)
 

@@ -428,7 +428,7 @@ def check_audit(settings: Settings) -> Iterator[DoctorFinding]:
 def issuer_failure(settings: JwtSettings) -> str:
     """Return why the keys of an issuer of JWTs cannot be fetched; an empty text if they can. Blocks for at most FETCH_SECONDS."""
     # Imported here, because it needs the extra `oidc`.
-    from dataplaneapi.auth.issuer import FETCH_SECONDS, KeysFailed, fetch, usable
+    from dataplaneapi.auth.jwt import FETCH_SECONDS, KeysFailed, fetch, usable
 
     async def fetch_keys() -> None:
         async with asyncio.timeout(FETCH_SECONDS):

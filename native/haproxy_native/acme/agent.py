@@ -4,9 +4,9 @@ import logging
 from types import TracebackType
 from typing import Self
 
-from haproxy_native.acme.challenge import HEAD, Challenge, parse_challenge, parse_status
+from haproxy_native.acme.dns_challenge import Solver
+from haproxy_native.acme.haproxy_output import HEAD, Challenge, parse_challenge, parse_status
 from haproxy_native.acme.keeper import Keeper
-from haproxy_native.acme.solver import Solver
 from haproxy_native.background import Background
 from haproxy_native.commit.events import Event, WorkerChanged
 from haproxy_native.errors import RuntimeFailure

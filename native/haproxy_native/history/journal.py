@@ -26,7 +26,7 @@ from haproxy_native.history import contents
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal, ReloadOutcome
 from haproxy_native.reload.records import KEPT
 from haproxy_native.request_context import Author
-from haproxy_native.storage.key_material import is_secret
+from haproxy_native.storage.secret_files import is_secret
 
 _STATEMENTS = """\
 CREATE TABLE begun (

@@ -13,7 +13,7 @@ from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.history.entries import CONFIGURATION, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
-from haproxy_native.storage import key_material
+from haproxy_native.storage import secret_files
 from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import changes
 from haproxy_native.text.parts import first_lines
@@ -112,7 +112,7 @@ async def differences(contents: Sequence[Content]) -> str:
             if not content.object:
                 before, after = (Document.parse(data or b"") for data in (content.before, content.after))
                 yield masked_lines(difference(before, after, content.path.rpartition("/")[2], PAST))
-            elif not content.is_kept or any(key_material.is_secret(data) for data in (content.before, content.after) if data):
+            elif not content.is_kept or any(secret_files.is_secret(data) for data in (content.before, content.after) if data):
                 yield f"--- {content.object} ({PAST[0]})\n+++ {content.object} ({PAST[1]})\n"
             else:
                 old, new = (decoded(data or b"") for data in (content.before, content.after))

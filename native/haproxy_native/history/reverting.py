@@ -27,7 +27,7 @@ from haproxy_native.history.entries import RUNTIME
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.request_context import Author
-from haproxy_native.storage.key_material import is_secret
+from haproxy_native.storage.secret_files import is_secret
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import Collision, Lines, merged

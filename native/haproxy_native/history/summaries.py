@@ -9,7 +9,7 @@ from haproxy_native.commit.change import Content
 from haproxy_native.editing.object_names import parsed
 from haproxy_native.history.contents import differing_lines
 from haproxy_native.spoe.editor import outline
-from haproxy_native.storage import crt_list, key_material, list_files
+from haproxy_native.storage import crt_list, list_files, secret_files
 from haproxy_native.text.document import SCOPE, Document
 from haproxy_native.text.pieces import decoded
 
@@ -119,7 +119,7 @@ def file_summary(content: Content) -> str:
     kind, contents = parsed(content.object)[0], (content.before, content.after)
     if kind == "spoe":
         return f"{content.object}: {_list_changed_sections(*contents)}"
-    if kind not in _ROWS or b"\0" in content.after or (kind == "general" and any(map(key_material.is_secret, contents))):
+    if kind not in _ROWS or b"\0" in content.after or (kind == "general" and any(map(secret_files.is_secret, contents))):
         # A certificate, a key or a binary file.
         return f"replace {content.object}"
     one, several, parse = _ROWS[kind]

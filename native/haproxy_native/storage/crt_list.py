@@ -13,7 +13,7 @@ from typing import Any
 
 from haproxy_native.editing.file_references import FileReference, is_same_file, references
 from haproxy_native.errors import BadValue, Missing, Place
-from haproxy_native.storage import key_material
+from haproxy_native.storage import secret_files
 from haproxy_native.text.document import Document
 from haproxy_native.text.pieces import split_lines
 
@@ -94,7 +94,7 @@ def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
 
 def is_list(data: bytes) -> bool:
     """Return whether a file may be a crt-list: it contains no PEM block and no secret, and is not JSON."""
-    if _PEM.encode() in data or key_material.is_secret(data):
+    if _PEM.encode() in data or secret_files.is_secret(data):
         return False
     return not any(entry.file.startswith(("{", '"')) for entry in entries(data.decode("utf-8", "surrogateescape")))
 

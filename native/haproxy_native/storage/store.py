@@ -42,7 +42,7 @@ from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import Author
 from haproxy_native.runtime.commands import Step
-from haproxy_native.storage import key_material
+from haproxy_native.storage import secret_files
 from haproxy_native.storage.digests import PrintedKind
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.staged import Staged, StagedFile
@@ -339,7 +339,7 @@ class Store:
             return True
         own, keys = self.directory.resolve(), self.keys.resolve()
         is_shared = own.is_relative_to(keys) or keys.is_relative_to(own)
-        return not is_shared or not key_material.is_secret(self.content(path))
+        return not is_shared or not secret_files.is_secret(self.content(path))
 
     def compared(self, context: CommitContext, path: Path, draft: Path | None) -> tuple[bytes, bytes] | None:
         """Return the contents of a file before and after a change, empty if it is missing; None if clients may not read them.
@@ -349,7 +349,7 @@ class Store:
         if path.exists() and not self.may_send(context, path):
             return None
         contents = self.content(path) if path.exists() else b"", draft.read_bytes() if draft else b""
-        return None if any(map(key_material.is_secret, contents)) else contents
+        return None if any(map(secret_files.is_secret, contents)) else contents
 
     def not_there(self, path: Path) -> Missing:
         return Missing(f"file {path.name} doesn't exist in dir: {self.directory}")

@@ -8,8 +8,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
-from dataplaneapi.auth import issuer
-from dataplaneapi.auth.issuer import FRESH_SECONDS, PAUSE_SECONDS, KeySet, KeysFailed, fetch, usable
+from dataplaneapi.auth import jwt
+from dataplaneapi.auth.jwt import FRESH_SECONDS, PAUSE_SECONDS, KeySet, KeysFailed, fetch, usable
 from dataplaneapi.settings.jwt import JwtSettings
 from tests.issuing import AUDIENCE, Issuing, public
 
@@ -83,7 +83,7 @@ def test_keys_stay_while_the_issuer_is_away() -> None:
 
 
 def test_a_fetch_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(issuer, "FETCH_SECONDS", 0.01)
+    monkeypatch.setattr(jwt, "FETCH_SECONDS", 0.01)
 
     async def never() -> Any:
         await asyncio.Event().wait()
@@ -102,7 +102,7 @@ def test_which_keys_are_used() -> None:
     weak = RSAAlgorithm.to_jwk(rsa.generate_private_key(65537, 1024).public_key(), as_dict=True)
     keys = usable({"keys": [*rows, *others, weak]})
     algorithms = {name: key.algorithms for name, key in keys.items()}
-    assert algorithms == {"rsa1": issuer.ALGORITHMS["RSA"], "rsa2": ("PS256",), "ec1": ("ES256",), "ed1": ("EdDSA",)}
+    assert algorithms == {"rsa1": jwt.ALGORITHMS["RSA"], "rsa2": ("PS256",), "ec1": ("ES256",), "ed1": ("EdDSA",)}
 
 
 @pytest.mark.parametrize(

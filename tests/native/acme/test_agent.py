@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.acme.agent import Acme
+from haproxy_native.acme.dns_challenge import ChallengeTimes, Solver
 from haproxy_native.acme.keeper import Keeper
-from haproxy_native.acme.solver import ChallengeTimes, Solver
 from haproxy_native.acme.zones import Zones
 from haproxy_native.disk.directories import Directory
 from haproxy_native.storage.certificate_store import CertificateStore

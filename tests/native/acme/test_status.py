@@ -1,6 +1,6 @@
 """`acme status`, as HAProxy 3.2 and 3.4 print it."""
 
-from haproxy_native.acme.challenge import parse_status
+from haproxy_native.acme.haproxy_output import parse_status
 
 HEAD = "# certificate\tsection\tstate\texpiration date (UTC)\texpires in\tscheduled date (UTC)\tscheduled in\n"
 

@@ -25,7 +25,7 @@ from haproxy_native.features.apply.planner import Planned
 from haproxy_native.features.apply.rules import Declaration, OwnershipConflict
 from haproxy_native.planning.effects import Effect, file_of_object, line_of_member
 from haproxy_native.request_context import OUTSIDE, Author
-from haproxy_native.storage.key_material import is_secret
+from haproxy_native.storage.secret_files import is_secret
 from haproxy_native.threads import run_in_thread
 
 # How long a response may take, since the commit may reload HAProxy.

@@ -4,7 +4,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import use_runtime
 from dataplaneapi.handlers.runtime.live_change import change, permit_change
-from haproxy_native.acme.challenge import HEAD, parse_status
+from haproxy_native.acme.haproxy_output import HEAD, parse_status
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.acme.challenge import Challenge
+from haproxy_native.acme.haproxy_output import Challenge
 from haproxy_native.acme.providers import Provider, ProviderFailed, provider
 from haproxy_native.acme.zones import Unresolved, Zones, last_labels
 from haproxy_native.errors import RuntimeFailure

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.acme.challenge import Challenge
-from haproxy_native.acme.solver import ChallengeTimes, Solver
+from haproxy_native.acme.dns_challenge import ChallengeTimes, Solver
+from haproxy_native.acme.haproxy_output import Challenge
 from haproxy_native.acme.zones import Unresolved, Zones
 from haproxy_native.runtime.client import Runtime
 from tests.haproxy.acme import ZONE, NameServer

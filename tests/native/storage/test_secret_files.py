@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from haproxy_native.storage import key_material
-from haproxy_native.storage.key_material import _PIECE, is_secret
+from haproxy_native.storage import secret_files
+from haproxy_native.storage.secret_files import _PIECE, is_secret
 from tests.tls.pems import authority, made
 
 
@@ -78,7 +78,7 @@ def test_no_other_thread_waits_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """No search, during which no other thread runs, is given more than a piece."""
     data = b"key value\n" * 300_000
     for name in ("_BINARY", "_NAMED"):
-        recording = Recording(getattr(key_material, name))
-        monkeypatch.setattr(key_material, name, recording)
+        recording = Recording(getattr(secret_files, name))
+        monkeypatch.setattr(secret_files, name, recording)
         assert not is_secret(data)
         assert sum(recording.sizes) >= len(data) and max(recording.sizes) < 2 * _PIECE

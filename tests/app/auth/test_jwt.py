@@ -11,7 +11,7 @@ from typing import Any, Self
 import pytest
 
 from dataplaneapi.auth.caller import BadToken
-from dataplaneapi.auth.issuer import LEEWAY_SECONDS, LONGEST, PAUSE_SECONDS, Issuer, KeySet, values
+from dataplaneapi.auth.jwt import LEEWAY_SECONDS, LONGEST, PAUSE_SECONDS, Issuer, KeySet, values
 from dataplaneapi.settings.jwt import JwtSettings
 from tests.issuing import AUDIENCE, public, signed
 

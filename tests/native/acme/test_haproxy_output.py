@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.acme.challenge import TTL, parse_challenge, parse_pairs
+from haproxy_native.acme.haproxy_output import TTL, parse_challenge, parse_pairs
 
 HEAD = "acme deploy @s/foo.pem thumbprint I-y4_2h5g7\n"
 LINES = 'provider-name "rfc2136"\nacme-vars "server=ns:53,ttl=7"\ndns-01-record "X8vA"\nunknown\nnew-word "x"\n'
