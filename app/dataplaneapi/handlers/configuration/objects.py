@@ -153,7 +153,7 @@ class WriteHandler:
     build: Builder
 
     async def __call__(self, call: JsonCall) -> Response:
-        check_version_or_transaction(call)
+        check_version_or_transaction(call, call.transaction_id, call.query.version or 0)
         return await make_write(call, await self.build(call))
 
     async def check(self, call: Call) -> bool | None:
@@ -161,7 +161,7 @@ class WriteHandler:
 
         Raises the error with which the call would be refused.
         """
-        check_version_or_transaction(call)
+        check_version_or_transaction(call, call.transaction_id, call.query.version or 0)
         write = await self.build(call)
         try:
             return await call.services.engine.check_change(await change_of(call, write), transaction_id=call.transaction_id)
@@ -335,16 +335,20 @@ async def make_write(call: Call, write: Write) -> Response:
 
 
 def check_version_or_transaction(
-    call: Call, current: int | None = None, version_path: str = "/v3/services/haproxy/configuration/version"
+    call: Call,
+    transaction_id: str | None,
+    version: int,
+    current: int | None = None,
+    version_path: str = "/v3/services/haproxy/configuration/version",
 ) -> None:
     """Raise ApiError (400) if a write has both a version and a transaction, or neither although the write needs one of them.
 
     For a file other than the configuration, `current` is the version of that file, and `version_path` the path that returns the version.
     """
-    if call.transaction_id and call.query.version:
+    if transaction_id and version:
         raise ApiError(400, "both version and transaction specified, specify only one")
     # A PATCH of an object without an index needs no version.
-    if call.transaction_id or call.query.version or IF_MATCH in call.values:
+    if transaction_id or version or IF_MATCH in call.values:
         return
     if call.operation.action == PATCH and target_of(call, one=True).resource.kind != "indexed":
         return

@@ -52,7 +52,7 @@ async def _push_change(call: Call) -> Change:
     _check_lines(call)
     engine, file = call.services.engine, call.query.file
     if not call.query.skip_version:
-        check_version_or_transaction(call)
+        check_version_or_transaction(call, None, call.query.version or 0)
     is_next, version, is_merged = not call.query.skip_version, call.query.version or 0, merges(call)
     put = await engine.text(call.body, file=file, keeps_version=not is_next, actions=call.values.get("X-Runtime-Actions", ""))
     expect: Expect = ANY

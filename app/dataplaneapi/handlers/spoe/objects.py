@@ -57,7 +57,7 @@ async def delete(call: JsonCall) -> Response:
 
 def _check_version(call: Call, file: SpoeFile) -> None:
     version_path = f"/v3/services/haproxy/spoe/{call.path.parent_name}/version"
-    check_version_or_transaction(call, file.version(), version_path)
+    check_version_or_transaction(call, call.transaction_id, call.query.version or 0, file.version(), version_path)
 
 
 def _create_edit(call: Call) -> Edit:
