@@ -337,7 +337,7 @@ def test_an_application_that_fails_to_end_is_followed_by_the_former_one(tmp_path
         finally:
             run.cancel()
 
-    monkeypatch.setattr(program, "opened", failing)
+    monkeypatch.setattr(program, "open_application", failing)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         assert runner.run(serve()) == (200, 1)
 

@@ -81,6 +81,8 @@ def _named(function: Any, given: Any) -> str:
             function, given = function.func, (*function.args, *given)
         elif getattr(function, "__name__", "") in ("run", "_work", "_write", "_contained") and given:
             function, *given = given
+        elif getattr(function, "__name__", "") == "run_abandonable":
+            _, function, *given = given
         else:
             break
     module = getattr(function, "__module__", "?").rpartition(".")[2]

@@ -37,7 +37,7 @@ def test_a_script_without_an_event_loop(tmp_path: Path) -> None:
         table.set("192.0.2.1", gpc0=3)
         assert [entry.gpc0 for entry in table.entries()] == [3]
         assert repr(haproxy) == f"<HAProxy of {process.file}, version 3>"
-        assert "change" in dir(haproxy) and "Commit" in str(haproxy.change.__doc__)
+        assert "change" in dir(haproxy) and "commit" in str(haproxy.change.__doc__)
 
 
 CODE = """\
