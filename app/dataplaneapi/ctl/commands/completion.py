@@ -101,7 +101,7 @@ def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
 
 
 def _ask_server(session: Session, before: list[str], word: str) -> Iterable[str]:
-    """Return the candidates that are names of the server's objects. Arguments as for `candidates`. Raises Failure."""
+    """Return the candidates that only the server knows, such as names of objects. Raises Failure."""
     context = contexts.context_of(session.given)
     if context.get("user") and not context.get("password") and not context.get("password_file"):
         raise Failure("a completion cannot prompt for the password")
@@ -138,7 +138,10 @@ def _ask_server(session: Session, before: list[str], word: str) -> Iterable[str]
 
 
 def _members(client: Client, target: Object, before: list[str], word: str) -> Iterable[str]:
-    """Return the members of the object `target` as candidates or, if a member and an equals sign precede, the values of this member."""
+    """Return candidates for a member of the object `target`.
+
+    After a member and an equals sign, return candidates for the member's value.
+    """
     if before[-1] == "=":
         return Members(client, target).choices(before[-2].split("."))
     member, equals, _ = word.partition("=")

@@ -20,7 +20,7 @@ MOST_NAMED = 10
 
 
 class PassTests(WriteOption):
-    """The option `tests` of a write: the write is refused if a test fails that has passed before.
+    """The option `tests` of a write: the write is refused if it breaks a test.
 
     A header of the response names the tests that failed before the write and still fail.
     """
