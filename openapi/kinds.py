@@ -9,15 +9,16 @@ from haproxy_native.editing.resources import Resource, resources
 
 BASE = "/services/haproxy/configuration/"
 HEAD = '''\
-"""Kinds of objects of a configuration, as object names have them. Made by `make generate`; never edit it.
+"""Kinds of objects of a configuration, as object names contain them. Made by `make generate`; never edit it.
 
-`COLLECTIONS` has the path of each kind's collection below /v3/services/haproxy/configuration, with `{}` for the name of the section that
-it stands in. Of `SINGLE` kinds there is one. `FULL` sections are shown with what stands in them by `full_section=true`. Objects of
-`INDEXED` kinds are addressed by their place; `KEYS` has the member that is the name, where that is not `name`. `KEYWORDS` has the word
-by which a section begins in the file, `LINES` that of the lines of other objects, where that is not their kind.
+`COLLECTIONS` has the path of each kind's collection below /v3/services/haproxy/configuration. `{}` in a path is the name of the section
+that contains the objects. A kind in `SINGLE` has only one object. A section of a kind in `FULL` is shown with its children if the call has
+`full_section=true`. Objects of a kind in `INDEXED` are addressed by their index. `KEYS` has the member that contains an object's name, if
+it is not `name`. `KEYWORDS` has the first word of a section in the file. `LINES` has the first word of the lines of other objects, if it is
+not their kind.
 
-`OTHERS` has the paths of what is no part of the configuration's text, `AT_RUNTIME` those of what the running process has, and `ENTRIES` the
-kinds of the latter that have entries. `COLUMNS` has the members that a table shows.
+`OTHERS` has the paths of objects that are not in the text of the configuration. `AT_RUNTIME` has the paths of objects in the running
+process, and `ENTRIES` has those kinds of them that have entries. `COLUMNS` has the members that a table shows.
 """
 
 '''

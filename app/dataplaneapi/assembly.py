@@ -168,9 +168,9 @@ def route_index() -> RouteIndex:
 
 
 def _close_streams_of_changed_users(services: Services, _: object) -> None:
-    """Close the streams of users that were removed or have another password.
+    """Close the streams of users that were removed or whose password has changed.
 
-    Called after each event, in case it has changed a userlist.
+    Called after each event, because any event may have changed a userlist.
     """
     generation = services.users.generation
     services.users.refresh()

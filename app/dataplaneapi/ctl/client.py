@@ -1,4 +1,4 @@
-"""The HTTP client: calls of the API over TCP, TLS or a unix socket."""
+"""The HTTP client of `ctl`: sends calls to the API over TCP, TLS or a Unix socket."""
 
 import http.client
 import json
@@ -22,18 +22,18 @@ Query = Mapping[str, Any]
 
 
 class Answer:
-    """A response. The names in `headers` are in lower case."""
+    """A response of the server. The names in `headers` are in lower case."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         self.status, self.headers, self.body = status, headers, body
 
     @property
     def is_success(self) -> bool:
-        """Whether the call has succeeded. A redirect is a failure: following it could send the credentials to another server."""
+        """Whether the status is 2xx or 304. Any other redirect is a failure: to follow it could send the credentials to another server."""
         return 200 <= self.status < 300 or self.status == 304
 
     def json(self) -> Any:
-        """Parse the body; None if it is empty. Raises Failure if it is not JSON."""
+        """Return the parsed body, or None if the body is empty. Raises Failure if the body is not JSON."""
         if not self.body:
             return None
         try:
@@ -54,10 +54,10 @@ class Client:
         return self.request("GET", path, query).json()
 
     def request(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
-        """Send a request, block until the answer arrives, and return it.
+        """Send a request, block until the answer arrives, and return the answer.
 
-        `path` begins with /v3; names in it are quoted. `kind` is the media type of the body. Names of headers have underscores for dashes.
-        Raises RefusedCall for an answer that is not a success, and Failure if there is no answer.
+        `path` begins with /v3, and names in it are quoted. `kind`: the media type of the body. `headers`: names have underscores for
+        dashes. Raises RefusedCall for an answer that is not a success, and Failure if there is no answer.
         """
         answer = self.send(method, path, query, body, kind, **headers)
         if answer.is_success:
@@ -75,7 +75,7 @@ class Client:
         raise refusal(method, path, answer, credentials)
 
     def send(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
-        """Send a request as `request` does, and return the answer, whatever its status. Raises Failure if there is no answer."""
+        """Send a request as `request` does, and return the answer even if it is not a success. Raises Failure if there is no answer."""
         response = self._exchange(method, path, query, body, kind, headers)
         try:
             data = response.read()
@@ -85,7 +85,10 @@ class Client:
         return Answer(response.status, _headers(response), data)
 
     def lines(self, path: str, query: Query | None = None, **headers: str) -> Iterator[str]:
-        """Yield the lines of a streamed answer as they arrive. Raises RefusedCall, and Failure if the connection breaks."""
+        """Yield the lines of a streamed answer as they arrive.
+
+        Raises RefusedCall if the answer is not a success, and Failure if the connection breaks.
+        """
         response = self._exchange("GET", path, query, None, JSON, headers)
         if response.status != 200:
             raise refusal("GET", path, Answer(response.status, _headers(response), response.read()))
@@ -105,7 +108,7 @@ class Client:
     def _exchange(
         self, method: str, path: str, query: Query | None, body: Any, kind: str, headers: Mapping[str, str]
     ) -> http.client.HTTPResponse:
-        """Send a request and return the response, whose body is not read yet. Raises Failure."""
+        """Send a request and return the response before its body is read. Raises Failure."""
         data = body if body is None or isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
         sent: dict[str, str | bytes] = {"Accept": "*/*", "User-Agent": "dataplaneapi-ctl"}
         for name, value in headers.items():
@@ -168,7 +171,7 @@ class Client:
         return connection
 
     def _credentials(self) -> str:
-        """Return the header Authorization; empty if the context has neither a token nor a user. May ask for the password."""
+        """Return the value of the header Authorization. Empty if the context has neither a token nor a user. May ask for the password."""
         if not self._authorization:
             if token := self.context.token():
                 self._authorization = f"Bearer {token}"
@@ -212,7 +215,10 @@ def quote_name(text: str) -> str:
 
 
 def refusal(method: str, path: str, answer: Answer, credentials: str = "") -> RefusedCall:
-    """Return the exception for a refused call, with the message of its answer and a description of the credentials, if given."""
+    """Return the exception for a refused call.
+
+    It has the message of the answer and, if `credentials` is not empty, this description of them.
+    """
     try:
         body: Any = json.loads(answer.body)
         message = str(body.get("message") or body.get("error") or body)
@@ -225,7 +231,10 @@ def refusal(method: str, path: str, answer: Answer, credentials: str = "") -> Re
 
 
 def query_text(query: Query | None) -> str:
-    """Encode a query, with its question mark. Parameters that are None are left out. Return an empty text for an empty query."""
+    """Return a query in URL encoding, with its question mark. Parameters that are None are omitted.
+
+    Return an empty text if no parameter is left.
+    """
     sent = {key: str(value).lower() if isinstance(value, bool) else value for key, value in (query or {}).items() if value is not None}
     return f"?{urlencode(sent)}" if sent else ""
 

@@ -1,6 +1,6 @@
-"""The server and the credentials of a call, from flags, environment variables, and the file of contexts, in this order of precedence.
+"""Find the server and the credentials of a call. Flags take precedence over environment variables, and these over the file of contexts.
 
-Credentials are sent only to the server that they were given for: if a flag or a variable names a server, the credentials of the context
+Credentials are sent only to the server for which they were given: if a flag or a variable names a server, the credentials of the context
 are not used.
 """
 
@@ -34,7 +34,7 @@ EXAMPLE = "contexts: {edge: {url: https://lb1.example.org:5556, user: ci, passwo
 
 
 class Context:
-    """The server and credentials of a call. `members` has those that are set."""
+    """The server and the credentials of a call. `members` has only the members that are set."""
 
     def __init__(self, name: str, members: dict[str, str]) -> None:
         self.name, self.members = name, members
@@ -50,7 +50,7 @@ class Context:
         return self.get("token") or (_read_secret(self.get("token_file")) if self.get("token_file") else "")
 
     def password(self) -> str:
-        """Return the password, or ask for it on the terminal. Raises Failure if there is neither."""
+        """Return the password. If it is not set, ask for it on the terminal. Raises Failure if neither is possible."""
         if "password" in self.members:
             return self.members["password"]
         if self.get("password_file"):
@@ -64,7 +64,7 @@ class Context:
 
 
 def parse_url(text: str, option: str) -> SplitResult:
-    """Parse the URL of an option. Raises Failure. The message contains the URL, unless the URL may contain a password."""
+    """Parse a URL. Raises Failure, whose message names the option `option`, and quotes the URL unless it may contain a password."""
     why = ""
     try:
         url = urlsplit(text)
@@ -117,7 +117,8 @@ def read_contexts() -> tuple[str, dict[str, dict[str, str]]]:
 def context_of(given: Namespace) -> Context:
     """Return the context for the arguments of a command. Raises Failure if the arguments name an unknown context.
 
-    Flags take precedence over variables, and variables over the file. If flags or variables name a server, what comes after is ignored.
+    Flags take precedence over variables, and variables over the file. If flags name a server, variables and the file are ignored. If
+    variables name a server, the file is ignored.
     """
     flags = {name: value for name in MEMBERS if (value := getattr(given, name, None))}
     variables = {name: value for name in MEMBERS if (value := os.environ.get(PREFIX + name.upper()))}
@@ -135,9 +136,9 @@ def context_of(given: Namespace) -> Context:
 
 
 def stored_context(requested: str | None) -> Context:
-    """Return a context as the file has it, ignoring flags and variables: the requested one, or else the current one.
+    """Return the context `requested` from the file, or the current context if `requested` is empty. Flags and variables are ignored.
 
-    Without a current context, return an empty one. Raises Failure if the file has no context of that name.
+    If there is no current context, return an empty context. Raises Failure if the file does not have the context.
     """
     current, contexts = read_contexts()
     name = requested or current
@@ -147,7 +148,7 @@ def stored_context(requested: str | None) -> Context:
 
 
 def _read_secret(file: str) -> str:
-    """Return the first line of a file that only its owner can read. Raises Failure."""
+    """Return the first line of a file. Raises Failure, for example if others than the owner can read the file."""
     try:
         with open(file, encoding="utf-8") as opened:
             _demand_private(file, os.fstat(opened.fileno()).st_mode)
@@ -157,7 +158,7 @@ def _read_secret(file: str) -> str:
 
 
 def check_key(file: str) -> None:
-    """Raise Failure for a private key that others can read."""
+    """Raise Failure if others than the owner can read the private key in `file`."""
     try:
         _demand_private(file, os.stat(file).st_mode)
     except OSError as error:

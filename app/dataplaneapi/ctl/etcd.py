@@ -16,7 +16,7 @@ CALL_SECONDS = 10.0
 
 
 class Etcd:
-    """A client of a cluster. Each call opens a connection to the first endpoint that answers."""
+    """A client of an etcd cluster. Each call opens a connection to the first endpoint that answers."""
 
     def __init__(self, endpoints: str = "") -> None:
         addresses = endpoints or os.environ.get("ETCDCTL_ENDPOINTS") or DEFAULT
@@ -24,9 +24,9 @@ class Etcd:
         self._token = ""
 
     def get(self, key: str) -> tuple[bytes | None, int, int]:
-        """Return the value of a key, the revision of the last change of the key, and the revision of the store.
+        """Return (value of a key, revision of the key's last change, revision of the store).
 
-        For a missing key, the value is None and the revision of the change 0. Raises Failure.
+        For a missing key, the value is None, and the revision of its last change is 0. Raises Failure.
         """
         response = self._call("/v3/kv/range", {"key": _base64(key)})
         pairs = response.get("kvs", [])
@@ -37,9 +37,9 @@ class Etcd:
         self._call("/v3/kv/put", {"key": _base64(key), "value": _base64(value)})
 
     def changes(self, key: str, revision: int, seconds: float) -> Iterator[None]:
-        """Block, and yield once for each change of a key from `revision` on. End when there is no change for `seconds`.
+        """Block, and yield once for each change of a key from `revision` on. Stop when the key has not changed for `seconds`.
 
-        A watch that etcd cancels counts as a change. Raises Failure.
+        If etcd cancels the watch, this counts as a change. Raises Failure.
         """
         connection, response = self._request("/v3/watch", {"create_request": {"key": _base64(key), "start_revision": str(revision)}})
         try:
@@ -67,7 +67,10 @@ class Etcd:
             connection.close()
 
     def _request(self, path: str, body: dict[str, Any]) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """Return the first response with status 200, and its open connection, after trying the endpoints in turn. Raises Failure."""
+        """Send a request to the endpoints in turn, until one answers with the status 200.
+
+        Return its connection, which is open, and its response. Raises Failure.
+        """
         failure = Failure("etcd: no endpoint", UNREACHABLE)
         for endpoint in list(self.endpoints):
             connection = _new_connection(endpoint)

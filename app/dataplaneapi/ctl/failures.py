@@ -16,7 +16,7 @@ _OF_STATUS = {401: DENIED, 403: DENIED, 406: CONFLICT, 409: CONFLICT, 412: CONFL
 
 
 class Failure(Exception):
-    """Ends the command with a message, which may have several lines, and an exit status."""
+    """Ends the command. Has a message, which may have several lines, and the exit status of the command."""
 
     def __init__(self, message: str, status: int = USAGE) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class Failure(Exception):
 
 
 class RefusedCall(Failure):
-    """The failure of a call that was answered with a status other than 2xx. `code` is that status, `body` the parsed JSON."""
+    """Raised if the answer to a call is not a success. `code`: the HTTP status of the answer. `body`: its parsed JSON, or None."""
 
     def __init__(self, code: int, body: object, message: str) -> None:
         self.code, self.body = code, body
@@ -32,5 +32,5 @@ class RefusedCall(Failure):
 
     @property
     def is_failed_reload(self) -> bool:
-        """Whether the call waited for a reload that failed, so that the server has rolled the change back."""
+        """Whether the call waited for a reload that failed. In this case, the server has rolled the change back."""
         return isinstance(self.body, dict) and "reload_id" in self.body

@@ -1,7 +1,7 @@
 """Read and replace the user's files, and convert JSON and YAML.
 
 Importing the YAML library takes longer than a call, so functions import it only when they need it. Every command reads the file of
-contexts, which `parse_flat_yaml` usually parses without the library.
+contexts. Usually, `parse_flat_yaml` can parse this file without the library.
 """
 
 import json
@@ -31,7 +31,7 @@ def read(path: str) -> bytes:
 
 
 def replace(path: str, text: str, mode: int = 0o600) -> None:
-    """Replace a file atomically, by a new file that is renamed to `path`. Raises OSError."""
+    """Write a new file and rename it to `path`, so that the file at `path` is replaced atomically. Raises OSError."""
     draft = f"{path}.{os.getpid()}"
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
@@ -50,7 +50,7 @@ def to_json(value: Any) -> str:
 
 
 def to_yaml(value: Any) -> str:
-    """Return YAML in block style, with literal blocks for texts of several lines."""
+    """Return a value as YAML in block style. Texts of several lines are literal blocks."""
     from io import StringIO
 
     from ruamel.yaml import YAML
@@ -69,7 +69,7 @@ def to_yaml(value: Any) -> str:
 
 
 def parse_yaml(text: str, name: str) -> Any:
-    """Parse YAML 1.2, which includes JSON. Raises Failure, whose message has `name`, the name of the file."""
+    """Parse YAML 1.2, which includes JSON. Raises Failure, whose message begins with `name`, the name of the file."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -87,7 +87,7 @@ def parse_json(text: str | bytes, name: str) -> Any:
 
 
 def parse_flat_yaml(text: str) -> Mapping | None:
-    """Parse YAML that consists only of nested mappings of strings. Return None for any other YAML, which only the library can parse."""
+    """Parse YAML that consists only of nested mappings of strings. Return None for any other YAML: parsing it needs the library."""
     top: Mapping = {}
     # The open mappings with their indentation. The indentation of the innermost mapping is None until its first line.
     open_: list[tuple[int | None, Mapping]] = [(0, top)]

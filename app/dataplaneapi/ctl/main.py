@@ -1,7 +1,7 @@
 """`dataplaneapi ctl`: parses the command line, runs the command, and exits with its status.
 
 The command NAME is the function `run_NAME(session) -> status` of its module. `NAME_arguments(parser)` adds the arguments that only this
-command has. A module is imported only when one of its commands is run, because a short command spends most of its time on imports.
+command has. The module is imported only when one of its commands is run, because a short command spends most of its time on imports.
 """
 
 import argparse
@@ -92,7 +92,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def common() -> Parser:
-    """Return a parser for the options that all commands have, anywhere in the command line."""
+    """Return a parser for the options of all commands. These options may be anywhere in the command line."""
     made = Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
     made.add_argument("-o", "--output", choices=FORMATS, help="format of the result (default table)")
     made.add_argument(
@@ -199,5 +199,5 @@ def main(argv: Sequence[str]) -> NoReturn:
 
 
 def _drop_output() -> None:
-    """Discard the buffered output, which Python would try to write again when it exits."""
+    """Discard the buffered output, so that Python does not try to write it again when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,9 +11,9 @@ SIDECAR = "/v3/sidecar"
 
 
 class Object:
-    """The address of an object or, without a `name`, of a collection.
+    """The address of an object. Without a `name`, the address of a collection.
 
-    `kind` is for example `backend` or `backend/server`. `parent` is the name of the section that contains the object, empty for a section.
+    `kind`: for example `backend` or `backend/server`. `parent`: the name of the section that contains the object; empty for a section.
     """
 
     def __init__(self, kind: str, parent: str, name: str | None, *, runtime: bool = False) -> None:
@@ -21,17 +21,17 @@ class Object:
 
     @property
     def is_one(self) -> bool:
-        """Whether this is one object, not a collection."""
+        """Whether this address names one object. If not, it names a collection."""
         return self.name is not None or self.kind in SINGLE or self.kind == "info"
 
     @property
     def is_configured(self) -> bool:
-        """Whether this is in the text of the configuration."""
+        """Whether this address names a part of the configuration's text."""
         return self.kind in COLLECTIONS and not self.runtime
 
     @property
     def key(self) -> str:
-        """The member that contains the name; empty for objects that are addressed by their index."""
+        """The member of the object that contains its name. Empty if objects of this kind are addressed by their index."""
         last = self.kind.rpartition("/")[2]
         return "" if last in INDEXED else KEYS.get(last, "name")
 
@@ -46,14 +46,14 @@ class Object:
 
     @property
     def query(self) -> dict[str, str]:
-        """The query parameters that a GET of the path needs."""
+        """The query parameters for a GET of `path`."""
         parameter = COLLECTIONS[self.kind].partition("?")[2].partition("=")[0] if self.is_configured else ""
         full = {"full_section": "true"} if self.is_configured and self.is_one and self.kind in FULL else {}
         return full | ({parameter: self.parent} if parameter else {})
 
     @property
     def section(self) -> str:
-        """The keyword that begins the object's section in the file, such as `peers`."""
+        """The keyword in the file, such as `peers`, of this section or of the section that contains this object."""
         return KEYWORDS[self.kind.partition("/")[0]]
 
     def __str__(self) -> str:
@@ -63,12 +63,12 @@ class Object:
 
 
 def kinds(*, runtime: bool = False) -> list[str]:
-    """Return the kinds that `parse_object` accepts as the first part of a name."""
+    """Return the kinds with which a name that `parse_object` accepts may begin."""
     return sorted({kind.partition("/")[0] for kind in (AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS})})
 
 
 def parse_object(words: list[str], *, runtime: bool = False) -> Object:
-    """Parse an object or a collection, as in `backend/shop`, `backend shop` or `backends`. Raises Failure."""
+    """Return the object or collection that words such as `backend/shop`, `backend shop` or `backends` name. Raises Failure."""
     known = AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS}
     parts = words[0].strip("/").split("/")
     first = _kind(parts[0], "", known)
@@ -89,9 +89,9 @@ def parse_object(words: list[str], *, runtime: bool = False) -> Object:
 
 
 def _parse_child(known: dict[str, str], first: str, parent: str, rest: list[str], words: list[str], *, runtime: bool) -> Object:
-    """Parse the rest of a name, which follows the name of the section `parent` of the kind `first`. Raises Failure.
+    """Return the object or collection in a section. Raises Failure.
 
-    `rest` are the remaining parts of the first word, `words` all words.
+    `first`, `parent`: the kind and the name of the section. `rest`: the parts of the first word after the section. `words`: all words.
     """
     names = [*(unquote(segment) for segment in rest[1:]), *words[1:]]
     if not rest and not names:
@@ -102,7 +102,11 @@ def _parse_child(known: dict[str, str], first: str, parent: str, rest: list[str]
 
 
 def _kind(word: str, above: str, known: dict[str, str]) -> str:
-    """Find a kind by its name, by the last segment of its path (`backends`), or by its keyword in the file (`peers`). Raises Failure."""
+    """Return the kind that `word` denotes.
+
+    `word`: the kind, the last segment of its path (`backends`), or its keyword in the file (`peers`). `above`: the kind of the section that
+    contains objects of this kind; empty for a section. Raises Failure.
+    """
     inside = f"{above}/" if above else ""
     firsts = {kind.partition("/")[0] for kind in known}
     if f"{inside}{word}" in known or (not above and word in firsts):

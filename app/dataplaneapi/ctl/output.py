@@ -1,8 +1,8 @@
 """The output of `dataplaneapi ctl`: text that is safe for a terminal, colours, tables, and a progress line.
 
 Other people write names, comments and messages. These may contain terminal sequences that move the cursor, hide text or type for the user.
-Everything that `ctl` prints goes through `Output`. On a terminal it escapes all control characters, including C1 and bidirectional ones.
-The sequences of `ctl` itself begin with ESCAPE, a random text that no stored value can contain.
+Everything that `ctl` prints is written by `Output`. On a terminal, `Output` escapes all control characters, including C1 and bidirectional
+control characters. The sequences of `ctl` itself begin with ESCAPE, a random text that no stored value can contain.
 """
 
 import os
@@ -62,7 +62,7 @@ def has_colours(stream: TextIO) -> bool:
 
 
 class Progress:
-    """A progress line on standard error, erased at the end. Shows nothing if standard error is not a terminal."""
+    """A progress line on standard error, which is erased at the end. Shows nothing if standard error is not a terminal."""
 
     def __init__(self) -> None:
         self._is_shown = is_terminal(sys.stderr)
@@ -92,7 +92,7 @@ def coloured(text: str, colour: str, *, colours: bool) -> str:
 
 
 def cell(value: Any, longest: int = LONGEST_CELL) -> str:
-    """Return a value as one line of at most `longest` characters; `-` if it is empty."""
+    """Return a value as one line of at most `longest` characters. Return `-` for an empty value."""
     if value is None or value == "" or value == [] or value == {}:
         return "-"
     if isinstance(value, bool):
@@ -108,17 +108,17 @@ def cell(value: Any, longest: int = LONGEST_CELL) -> str:
 
 
 def word(value: str) -> str:
-    """Return the word that a table shows for an outcome or a status."""
+    """Return the word that tables show for `value`, an outcome or a status."""
     return WORDS.get(value, value)
 
 
 def _of_member(name: str, value: Any) -> Any:
-    """Return the value of a member as a table shows it."""
+    """Return the value of the member `name` as tables show it."""
     return word(value) if name in ("outcome", "status") and isinstance(value, str) else value
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, longest: int = LONGEST_CELL, colours: bool = False) -> str:
-    """Return a table with a title line, each column as wide as its widest cell. `longest`: the most characters of a cell."""
+    """Return a table with a title line. Each column is as wide as its widest cell. `longest`: how many characters a cell may have."""
     cells = [[cell(value, longest) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     titles = [
@@ -136,12 +136,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, longest: int = 
 
 
 def table_of_members(members: Sequence[str], objects: Iterable[dict[str, Any]], *, colours: bool = False) -> str:
-    """Return a table of objects, with a column for each of these members."""
+    """Return a table of objects, with a column for each member in `members`."""
     return table(members, [[each.get(member) for member in members] for each in objects], colours=colours)
 
 
 def objects_table(kind: str, objects: Sequence[Any], key: str = "name", *, colours: bool = False) -> str:
-    """Return a table of objects of one kind. Without a `key` the first column is the index."""
+    """Return a table of objects of one kind. `key`: the member for the first column. If it is empty, the first column is the index."""
     if not objects:
         return ""
     if not all(isinstance(each, dict) for each in objects):
@@ -159,7 +159,7 @@ def objects_table(kind: str, objects: Sequence[Any], key: str = "name", *, colou
 
 
 def object_text(value: Any, *, colours: bool = False) -> str:
-    """Return the members of an object, one a line, with nested maps and lists indented below their names."""
+    """Return the members of an object as text, one per line. Nested maps and lists are indented below their name."""
     if not isinstance(value, dict):
         return f"{cell(value)}\n"
     width = max((len(name) for name, member in value.items() if not _is_nested(member)), default=0)
@@ -203,13 +203,13 @@ def plan_text(plan: dict[str, Any], *, colours: bool = False) -> str:
 
 
 def difference_text(lines: Iterable[str], *, colours: bool) -> str:
-    """Return the lines of a difference, with a colour for those that begin with a plus or a minus."""
+    """Return the lines of a difference as text. Lines that begin with a plus or a minus are coloured."""
     shades = {"+": GREEN, "-": RED}
     return "".join(f"{coloured(line, shades.get(line[:1], ''), colours=colours)}\n" for line in lines)
 
 
 def reason_line(reason: dict[str, Any]) -> str:
-    """Return a reason for a reload as one line: the keyword, the reason, the position in the configuration, and how to avoid the reload."""
+    """Return a reason for a reload as one line: keyword, reason, position in the configuration, and a hint how to avoid the reload."""
     keyword = f"{reason['keyword']}: " if reason.get("keyword") else ""
     line = f"line {reason['line']}" if reason.get("line") else ""
     position = ", ".join(filter(None, (reason.get("file"), reason.get("section"), line)))
@@ -218,7 +218,7 @@ def reason_line(reason: dict[str, Any]) -> str:
 
 
 def effect_lines(plan: dict[str, Any]) -> list[str]:
-    """Return a line for each runtime command of a change, for each reason for its reload, and for each warning of HAProxy."""
+    """Return a line for each runtime command of a planned change, for each reason of its reload, and for each warning of HAProxy."""
     lines = [f"live: {command}" for command in plan.get("commands", ())]
     lines += [f"reload: {reason_line(reason)}" for reason in plan.get("reasons", ())] if plan["reload"] else []
     return [*lines, *(f"haproxy: {each['text']}" for each in plan.get("messages", ()) if each["severity"] != "notice")]

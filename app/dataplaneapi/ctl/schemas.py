@@ -1,4 +1,4 @@
-"""The members of objects as the OpenAPI document declares them: their names and types. A text is converted to a value by the type."""
+"""The names and types of objects' members, as the OpenAPI document declares them. A text is converted to a value of the member's type."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 class Members:
-    """The members of the kind of an object."""
+    """The members that objects of a kind may have. `target`: an object of this kind."""
 
     def __init__(self, client: Client, target: Object) -> None:
         document = client.get(DOCUMENT)
@@ -32,17 +32,21 @@ class Members:
     def value(self, path: list[str], text: str) -> Any:
         """Convert a text to the type of the member with this path. Return None for an empty text.
 
-        If the text is not of that type, return the text itself. A number may be a time such as 30s, or a size such as 16k.
+        If the text does not have this type, return the text itself. For a number, the text may be a time such as 30s, or a size such as
+        16k.
         """
         return self._value(text, self._schema_at(path))
 
     def names(self, path: list[str]) -> list[str]:
-        """Return the names of the members below `path` for completion. A name ends in `.` if the member has members, otherwise in `=`."""
+        """Return the names of the members below `path`, for completion.
+
+        Members that have members themselves end in `.`, and all others in `=`.
+        """
         members = self._properties(self._schema_at(path))
         return [f"{name}{'.' if self._properties(schema) else '='}" for name, schema in members.items() if name != "name"]
 
     def choices(self, path: list[str]) -> list[str]:
-        """Return the values that a member may have, for completion; empty if it may have any value."""
+        """Return the values that the member at `path` may have, for completion. Empty if the member may have any value."""
         schema = self._schema_at(path)
         return ["true", "false"] if schema.get("type") == "boolean" else [str(value) for value in schema.get("enum", ())]
 

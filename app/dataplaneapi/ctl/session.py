@@ -1,4 +1,4 @@
-"""`Session`, one run of a command: its arguments, the client of its server, its output, and the waits for reloads and operations."""
+"""`Session`, one run of a command. It has the parsed arguments, the client and the output, and it waits for reloads and operations."""
 
 import argparse
 import json
@@ -30,7 +30,7 @@ _DAYS = ("today", "yesterday")
 
 
 class Session:
-    """One run of a command. `given` holds its parsed arguments."""
+    """One run of a command. `given`: the parsed arguments of the command."""
 
     def __init__(self, given: Namespace) -> None:
         self.given = given
@@ -44,7 +44,7 @@ class Session:
         return self._client
 
     def use(self, client: Client) -> None:
-        """Make later calls to another server."""
+        """Use `client` for all later calls, which go to another server."""
         self._client = client
 
     @property
@@ -66,7 +66,7 @@ class Session:
         print(text, file=sys.stderr)
 
     def show(self, value: Any, as_table: Callable[[Any], str]) -> None:
-        """Print a result as JSON or YAML if `-o` says so, otherwise the text that `as_table` returns."""
+        """Print a result: as JSON or YAML if `-o` requests that, otherwise as the text that `as_table` returns."""
         if self.format == "json":
             self.write(files.to_json(value))
         elif self.format == "yaml":
@@ -86,7 +86,7 @@ class Session:
         return output.object_text(value, colours=self.colours)
 
     def write_options(self) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return the query and the headers that the options of `add_write_arguments` stand for."""
+        """Return the query and the headers for a write, from the options that `add_write_arguments` has added."""
         guard_text = json.dumps(self.given.guard) if self.given.guard else None
         query = {"confirm": self.given.confirm, "guard": guard_text, "tests": "require" if self.given.with_tests else None}
         return query, self.message_header()
@@ -95,7 +95,7 @@ class Session:
         return {"X_Change_Message": self.given.message} if self.given.message else {}
 
     def plan_or_write(self, call: dict[str, Any], *, strict: bool | None = None) -> int:
-        """Send a write as a batch of one call, which needs no version, and report it. With --dry-run, only show the plan of the write.
+        """Send a write as a batch of one call, which needs no version, and report its outcome. With --dry-run, only show what it would do.
 
         Return the exit status. Raises Failure.
         """
@@ -112,15 +112,15 @@ class Session:
         return self.report_write(answer, lambda _: "")
 
     def show_plan(self, plan: dict[str, Any]) -> int:
-        """Show what a change would do. Return the exit status: REFUSED if HAProxy would refuse the change, otherwise OK."""
+        """Show the plan of a change. Return the exit status: REFUSED if HAProxy would refuse the change, otherwise OK."""
         self.show(plan, lambda shown: output.plan_text(shown, colours=self.colours))
         return OK if plan.get("valid", True) else REFUSED
 
     def report_write(self, answer: Answer, as_table: Callable[[Any], str] | None = None, *, otherwise: str = "nothing was changed") -> int:
-        """Print the answer to a write if `as_table` is given, then its reload, its confirmation and its history entry. Return OK.
+        """Print the reload, the confirmation and the history entry of a write. Return OK.
 
-        If the history has no entry of the write, print `otherwise`. With --wait, block until the reload has ended. Raises Failure if the
-        reload fails or does not end in time.
+        If `as_table` is given, print the body of the answer first. If the history has no entry of the write, print `otherwise`. With
+        --wait, block until the reload has ended. Raises Failure if the reload fails or does not end in time.
         """
         if as_table:
             self.show(answer.json(), as_table)
@@ -150,7 +150,7 @@ class Session:
         return OK
 
     def await_reload(self, reload: str, seconds: float) -> None:
-        """Wait until a reload has succeeded. Raises Failure if it fails or does not end in time."""
+        """Block until a reload has succeeded. Raises Failure if the reload fails, or does not end within `seconds`."""
         began, pause = time.monotonic(), FIRST_PAUSE
         with Progress() as progress:
             while True:
@@ -171,7 +171,10 @@ class Session:
         self.note(f"reload {reload} succeeded")
 
     def await_operation(self, number: str, seconds: float) -> Any:
-        """Wait until an operation has succeeded, and return it. Raises Failure if it fails or does not end in time."""
+        """Block until an operation has succeeded, and return the operation.
+
+        Raises Failure if it fails, or does not end within `seconds`.
+        """
         began = time.monotonic()
         with Progress() as progress:
             while True:
@@ -197,7 +200,7 @@ def add_dry_run_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_write_arguments(parser: argparse.ArgumentParser, *, dry_run: bool = False) -> None:
-    """Add the options of all commands that change the configuration. `dry_run`: also add --dry-run."""
+    """Add the options that all commands have which change the configuration. `dry_run`: whether to add --dry-run as well."""
     if dry_run:
         add_dry_run_argument(parser)
     text = "wait for the reload that the change needs, at most this long (default 5m)"
@@ -217,7 +220,10 @@ def add_message_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def guard(text: str) -> dict[str, Any]:
-    """Parse a guard, such as `errors=2,ready,min_requests=50` or JSON, to the server's form. Raises argparse.ArgumentTypeError."""
+    """Convert a guard, such as `errors=2,ready,min_requests=50` or JSON, to the JSON that the server expects.
+
+    Raises argparse.ArgumentTypeError.
+    """
     if text.startswith("{"):
         try:
             return dict(json.loads(text))
@@ -233,7 +239,7 @@ def guard(text: str) -> dict[str, Any]:
 
 
 def duration(text: str) -> float:
-    """Return the seconds of `30s`, `5m`, `2h` or of a bare number. Raises argparse.ArgumentTypeError."""
+    """Return the number of seconds in `30s`, `5m`, `2h` or a bare number. Raises argparse.ArgumentTypeError."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?", text)
     if not match:
         raise argparse.ArgumentTypeError(f"{text!r} is no duration, such as 30s or 5m")
@@ -241,9 +247,9 @@ def duration(text: str) -> float:
 
 
 def moment(text: str) -> str:
-    """Convert a time to RFC 3339: `24h` is 24 hours ago, `today` and `yesterday` mean midnight in local time. Return a date as given.
+    """Convert a time to RFC 3339: `24h` is 24 hours ago, and `today` and `yesterday` mean midnight in local time.
 
-    Raises argparse.ArgumentTypeError.
+    A text that begins with a date is returned unchanged. Raises argparse.ArgumentTypeError.
     """
     now = datetime.now(UTC)
     if text in _DAYS:

@@ -1,4 +1,4 @@
-"""Find problems of an installation, each with its remedy: `dataplaneapi check` and `dataplaneapi doctor`.
+"""Find problems of an installation, and their remedies: `dataplaneapi check` and `dataplaneapi doctor`.
 
 `check` covers only the settings and the configuration. Neither command changes anything or needs a running server.
 """
@@ -58,7 +58,7 @@ OFTEN_WANTED = ("metrics", "aws", "acme")
 
 
 def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
-    """Print the findings of `check` or `doctor`, and return the exit status: 1 if a finding is an error, otherwise 0.
+    """Print the findings of a command, `check` or `doctor`. Return the exit status: 1 if a finding is an error, otherwise 0.
 
     With `fix`, also write corrected settings next to the settings file.
     """
@@ -75,7 +75,7 @@ def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool
 
 
 def write_fixed_settings(file: str) -> DoctorFinding:
-    """Write corrected settings next to a settings file, which may be invalid. Return a finding with the result."""
+    """Write corrected settings next to the settings file, even if the settings are invalid. Return a finding with the result."""
     try:
         written = settings_repair.write_corrected(Path(file))
     except OSError as error:
@@ -93,7 +93,7 @@ def essentials(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def findings(settings: Settings, directories: Sequence[Path] = PLACES) -> Iterator[DoctorFinding]:
-    """Yield all findings. `directories` are those with systemd units, in the order of precedence."""
+    """Yield all findings. `directories`: the directories with systemd units, those with higher precedence first."""
     yield DoctorFinding(OK, "server", f"dataplaneapi {VERSION}")
     with suppress(KeyError):
         if os.geteuid() == 0 and pwd.getpwnam(UNIT_USER):
@@ -142,7 +142,7 @@ def check_settings(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def check_acme(settings: Settings) -> Iterator[DoctorFinding]:
-    """Yield an error for each `acme` section whose challenges will fail because its program is not in `acme_programs`."""
+    """Yield an error for each `acme` section whose challenges would fail, because the program for them is not in `acme_programs`."""
     try:
         document = Document.parse(config_files(settings).read())
     except Unreadable:
@@ -157,7 +157,7 @@ def check_acme(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def check_binary(settings: Settings) -> Iterator[DoctorFinding]:
-    """Yield findings about the version of HAProxy, what that version lacks, and the sandbox in which HAProxy checks a configuration."""
+    """Yield findings about the version of HAProxy, about features that this version lacks, and about the sandbox of `haproxy -c`."""
     binary = shutil.which(settings.haproxy_bin)
     if binary is None:
         return
@@ -181,7 +181,7 @@ def check_binary(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def check_configuration(settings: Settings) -> Iterator[DoctorFinding]:
-    """Have HAProxy check the configuration file, and yield the result and HAProxy's messages."""
+    """Let HAProxy check the configuration file, and yield findings with the result and with HAProxy's messages."""
     file, files = settings.config_file, config_files(settings)
     try:
         document = Document.parse(files.read())
@@ -212,7 +212,7 @@ def check_configuration(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def check_file(file: Path) -> Iterator[DoctorFinding]:
-    """Yield findings about how changes are written to the configuration file, and what prevents that."""
+    """Yield findings about how changes are written to the configuration file, and about obstacles to that."""
     if not file.exists():
         return
     if file.is_symlink():
@@ -228,7 +228,10 @@ def check_file(file: Path) -> Iterator[DoctorFinding]:
 
 
 def check_users(settings: Settings) -> Iterator[DoctorFinding]:
-    """Yield findings about the users of the API, including the file of users that the unit passes to the server if it can be read."""
+    """Yield findings about the users of the API.
+
+    They include the users in the file that the unit passes to the server, if it can be read.
+    """
     unit_users = credentials.UNIT_USERS
     is_readable = unit_users.is_file() and os.access(unit_users, os.R_OK)
     if is_readable and unit_users.stat().st_size and not settings.userlist_file:
@@ -262,7 +265,7 @@ def check_users(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def check_listeners(settings: Settings, directories: Sequence[Path]) -> Iterator[DoctorFinding]:
-    """Yield a warning for each listener without a fixed port, unless a socket unit is enabled."""
+    """Yield a warning for each listener that has no fixed port, unless the server's socket unit is enabled."""
     try:
         listeners = endpoints(settings)
     except SettingsError as error:
@@ -277,7 +280,7 @@ def check_listeners(settings: Settings, directories: Sequence[Path]) -> Iterator
 
 
 def check_units(settings: Settings, directories: Sequence[Path]) -> Iterator[DoctorFinding]:
-    """Yield findings for other servers of this API, and for paths in /tmp that a service with a private /tmp cannot see."""
+    """Yield findings about other servers of this API, and about paths in /tmp that a service with a private /tmp cannot see."""
     for other in units.other_servers(directories):
         if units.is_enabled(other.name, directories) or units.is_active_or_starting(other.name):
             what = f"{other.path} starts another server of this API, {' '.join(other.command)}: both change the same configuration"
@@ -349,7 +352,7 @@ def check_sockets(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 async def _failure_of_last_reload(master: str) -> str | None:
-    """Return why HAProxy's last reload failed, as HAProxy reported it. None if the reload succeeded or the master does not answer."""
+    """Return why HAProxy's last reload failed, in HAProxy's words. Return None if it succeeded, or if the master does not answer."""
     client = Master(master, timeout=5)
     try:
         process = (await client.processes()).master
@@ -363,7 +366,7 @@ async def _failure_of_last_reload(master: str) -> str | None:
 
 
 def _failed_reload_finding(settings: Settings, failure: str) -> DoctorFinding:
-    """Return an error about a failed reload, or a warning if the server has put the text that HAProxy runs back into the file."""
+    """Return an error about a failed reload. Return a warning if the server has restored the configuration file to what HAProxy runs."""
     file, loaded = Path(settings.config_file), engine_settings(settings).last_good
     is_restored = False
     with suppress(OSError):
@@ -378,7 +381,7 @@ def _failed_reload_finding(settings: Settings, failure: str) -> DoctorFinding:
 
 
 def _has_no_listener(address: str) -> bool:
-    """Return whether a Unix socket exists that nobody listens on."""
+    """Return whether a Unix socket exists on which no process listens."""
     parsed = parse_address(address)
     if parsed is None or not parsed.path:
         return False
@@ -393,7 +396,7 @@ def _has_no_listener(address: str) -> bool:
 
 
 async def _check_socket(kind: str, master: str | None, stats: Sequence[str]) -> DoctorFinding:
-    """Return whether HAProxy answers on a socket, with the level admin. `kind` describes the socket in the finding."""
+    """Return a finding about whether HAProxy answers on a socket with the level admin. `kind`: how the finding names the socket."""
     runtime = Runtime(timeout=5)
     runtime.use(master, stats)
     try:
@@ -426,7 +429,7 @@ def check_audit(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def issuer_failure(settings: JwtSettings) -> str:
-    """Return why the keys of an issuer of JWTs cannot be fetched; an empty text if they can. Blocks for at most FETCH_SECONDS."""
+    """Return why the keys of an issuer of JWTs cannot be fetched. Empty if they can be fetched. Blocks for at most FETCH_SECONDS."""
     # Imported here, because it needs the extra `oidc`.
     from dataplaneapi.auth.jwt import FETCH_SECONDS, KeysFailed, fetch, usable
 
@@ -444,7 +447,7 @@ def issuer_failure(settings: JwtSettings) -> str:
 
 
 def audit_failure(settings: AuditSettings, collector: str = COLLECTOR) -> str:
-    """Return why this user cannot write the audit log; an empty text if the user can. Does not write to the log."""
+    """Return why the user of this process cannot write the audit log. Empty if the user can. Does not write to the log."""
     path = settings.path
     if path is None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as client:

@@ -1,4 +1,4 @@
-"""Define a finding of the doctor. The `doctor` modules of features import it as well."""
+"""Define a finding of the doctor. Features that have a `doctor` module import it as well."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """The result of a check."""
+    """The result of a check of the doctor: a problem and its remedy, or a statement that all is well."""
 
     # OK, NOTE, WARNING or ERROR.
     level: str

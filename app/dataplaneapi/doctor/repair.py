@@ -1,6 +1,6 @@
 """Write corrected settings next to the settings file (`dataplaneapi doctor --fix`).
 
-Move misplaced keys to the right place, hash passwords in clear text, and set a fixed port instead of a random one.
+The corrections: move misplaced keys to the right place, hash passwords in clear text, and set a fixed port instead of a random port.
 """
 
 import difflib
@@ -44,9 +44,9 @@ def correct_text(text: str) -> str:
 
 
 def write_corrected(file: Path) -> tuple[Path, str] | None:
-    """Write corrected settings next to `file`. Return the path of the new file, and the difference without passwords in clear text.
+    """Write corrected settings next to `file`. Return the path of the corrected file, and its difference from `file`.
 
-    Return None if there is nothing to correct. Raises OSError.
+    In the difference, passwords in clear text are masked. Return None if there is nothing to correct. Raises OSError.
     """
     old = file.read_text()
     new = correct_text(old)
@@ -64,7 +64,7 @@ def write_corrected(file: Path) -> tuple[Path, str] | None:
 
 
 def _move_misplaced_keys(data: MutableMapping[str, Any]) -> bool:
-    """Move misplaced keys to the right path, without overwriting values. Return whether a key was moved."""
+    """Move misplaced keys to the path where they belong, unless that path has a value already. Return whether a key was moved."""
     is_changed = False
     # A key that was moved may contain misplaced keys, which the next round moves.
     for _ in range(_ROUNDS):
@@ -76,7 +76,10 @@ def _move_misplaced_keys(data: MutableMapping[str, Any]) -> bool:
 
 
 def _move(data: MutableMapping[str, Any], path: str, destination: str) -> bool:
-    """Move the value at a path, or the keys of a mapping that are free at the destination. Return whether anything was moved."""
+    """Move the value at `path` to `destination`. If both are mappings, move the keys that `destination` does not have.
+
+    Return whether anything was moved.
+    """
     value, existing = at(data, path), at(data, destination)
     above, _, key = path.rpartition(".")
     holder = at(data, above) if above else data

@@ -1,4 +1,4 @@
-"""Read the systemd units of this server and of HAProxy, and list the programs that the settings and the unit start."""
+"""Read the systemd units of this server and of HAProxy, and list the programs that the settings and the server's unit start."""
 
 import fnmatch
 import os
@@ -31,20 +31,23 @@ PACKAGES = {
 
 
 def other_servers(directories: Sequence[Path]) -> list[Unit]:
-    """Return the services other than ours that start a server of this API."""
+    """Return the units of other services that start a server of this API."""
     names = sorted({file.name for directory in directories for file in directory.glob("*.service")} - {OURS})
     units = (read_unit(name, directories) for name in names)
     return [unit for unit in units if unit and unit.command and _SERVER.search(os.path.basename(unit.command[0]))]
 
 
 def is_enabled(name: str, directories: Sequence[Path]) -> bool:
-    """Return whether another unit wants or requires a unit. `name` may be a pattern, for any unit that matches it."""
+    """Return whether another unit wants or requires the unit `name`.
+
+    If `name` is a pattern, return whether this is so for any matching unit.
+    """
     links = [path for directory in directories for kind in ("*.wants", "*.requires") for path in directory.glob(kind)]
     return any(fnmatch.filter(os.listdir(path), name) for path in links)
 
 
 def is_active_or_starting(name: str) -> bool:
-    """Return whether systemd reports that a unit is active, starting or reloading. False if systemd cannot be asked."""
+    """Return whether systemd reports that a unit is active, starting or reloading. False if systemd does not answer."""
     systemctl = shutil.which("systemctl")
     if systemctl is None:
         return False
@@ -57,7 +60,7 @@ def is_active_or_starting(name: str) -> bool:
 
 @dataclass(frozen=True)
 class ExternalProgram:
-    """A program that the settings or the unit start."""
+    """A program that the server starts because the settings name it, or that systemd starts because the server's unit names it."""
 
     # A path, or a name to look up in PATH.
     name: str
@@ -68,7 +71,7 @@ class ExternalProgram:
 
     @property
     def path(self) -> str | None:
-        """The path of the program, or None if it cannot be run."""
+        """The path of the program, or None if there is no such program or it cannot be run."""
         return shutil.which(self.name)
 
     @property
@@ -78,7 +81,10 @@ class ExternalProgram:
 
 
 def programs(settings: Settings, directories: Sequence[Path]) -> list[ExternalProgram]:
-    """Return the programs that the settings and the unit start, once for each use. `directories` are those with systemd units."""
+    """Return the programs that the settings and the server's unit start. A program with several uses is returned once for each use.
+
+    `directories`: the directories with systemd units.
+    """
     found = [
         ExternalProgram(
             settings.haproxy_bin, "reports its version" if settings.validate_cmd else "checks every change", "haproxy.haproxy_bin"
@@ -106,7 +112,7 @@ def _programs_of_command(words: Sequence[str], use: str, key: str) -> Iterator[E
 
 
 def _words(command: str) -> list[str]:
-    """Split a command. Return an empty list for a command that cannot be split, which other checks report."""
+    """Split a command into words. Return an empty list if this is impossible, which other checks report."""
     with suppress(ValueError):
         return shlex.split(command)
     return []

@@ -1,1 +1,1 @@
-"""Interact with the machine: the service manager, HAProxy's master as parent process, credentials, mounts, and this process."""
+"""Interact with the machine: the service manager, HAProxy's master as parent process, credentials, mounts, and the server's own process."""

@@ -1,7 +1,7 @@
 """Accept listening sockets from the service manager.
 
-The service manager keeps the sockets open while this process is replaced, so clients wait in the backlog meanwhile. It passes them as
-descriptors from 3 on, with their number and names in environment variables (sd_listen_fds(3)).
+The service manager keeps the sockets open while this process is replaced, so clients wait in the backlog meanwhile. It passes the sockets
+as descriptors from 3 on, with their number and names in environment variables (sd_listen_fds(3)).
 """
 
 import os
@@ -16,8 +16,8 @@ FIRST = 3
 def sockets(environ: MutableMapping[str, str]) -> list[tuple[str, socket.socket]]:
     """Return (scheme, listening socket) for each socket from the service manager. Raises SettingsError.
 
-    A socket whose unit has `FileDescriptorName=https` serves TLS. The variables are removed from `environ`, and child processes do not
-    inherit the descriptors.
+    A socket serves TLS if its unit has `FileDescriptorName=https`. The environment variables that describe the sockets are removed from
+    `environ`, and child processes do not inherit the descriptors.
     """
     process, number, names = (environ.pop(name, "") for name in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"))
     if process != str(os.getpid()) or not number.isdigit():

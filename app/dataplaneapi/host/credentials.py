@@ -1,6 +1,6 @@
-"""Find credentials: files that the service manager passes to this process only (`LoadCredential=`).
+"""Find credentials: files that the service manager passes only to this process (`LoadCredential=`).
 
-The server uses a credential if the settings name no file for the same purpose.
+If the settings name no file for a purpose, the server uses the credential for the same purpose.
 """
 
 import os
@@ -12,7 +12,7 @@ UNIT_USERS = Path("/etc/dataplaneapi/users")
 
 
 def path(name: str) -> str:
-    """Return the path of a credential; empty if the credential was not passed or its file is empty."""
+    """Return the path of a credential. Empty if the service manager has not passed the credential, or if its file is empty."""
     directory = os.environ.get("CREDENTIALS_DIRECTORY", "")
     file = Path(directory, name)
     return str(file) if directory and file.is_file() and file.stat().st_size else ""

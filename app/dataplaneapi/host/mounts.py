@@ -1,4 +1,4 @@
-"""Find the mount that contains a file (proc_pid_mountinfo(5)), and what prevents changes of a file."""
+"""Find the mount that contains a file (proc_pid_mountinfo(5)), and find reasons why a file cannot be changed."""
 
 import errno
 import os
@@ -15,14 +15,14 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 class Mount(NamedTuple):
-    """A mount: its path, and the type of its file system."""
+    """A mounted file system. `point`: the path at which it is mounted. `kind`: the type of the file system."""
 
     point: Path
     kind: str
 
 
 def mount_of(file: Path, table: Path = MOUNTS) -> Mount:
-    """Return the innermost mount that contains an absolute path. Of several mounts at the same path, return the last one."""
+    """Return the innermost mount that contains the absolute path `file`. If several mounts have the same path, return the last of them."""
     mount, lines = Mount(Path("/"), ""), list[str]()
     with suppress(OSError):
         lines = table.read_text(errors="surrogateescape").splitlines()
@@ -35,9 +35,9 @@ def mount_of(file: Path, table: Path = MOUNTS) -> Mount:
 
 
 def refused_writes(file: Path, state: Path | None = None) -> list[str]:
-    """Return why this process can neither replace a file nor write to the file itself; an empty list if it can.
+    """Return why this process can neither replace a file nor write to the file itself. Empty if it can do either.
 
-    `state` is the directory for drafts if the directory of the file is not writable.
+    `state`: the directory for drafts if the directory of the file is not writable.
     """
     if os.access(file.parent, os.W_OK):
         return _refused_paths(file, file.parent)
@@ -49,9 +49,9 @@ def refused_writes(file: Path, state: Path | None = None) -> list[str]:
 
 
 def _refused_paths(file: Path, *paths: Path, only: int | None = None) -> list[str]:
-    """Return a message for each path whose file system is read-only or lacks space for another text of the file's size.
+    """Return a message for each of the paths at which another text of the file's size cannot be written.
 
-    `only` limits the messages to this errno.
+    The reason is a read-only file system (EROFS) or a lack of space (ENOSPC). `only`: the reason to report; None to report both.
     """
     obstacles = []
     for path in paths:

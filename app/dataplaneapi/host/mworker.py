@@ -8,7 +8,7 @@ from dataplaneapi.settings.table import Settings, SettingsError
 
 
 def adapt_to_master(settings: Settings, environ: Mapping[str, str]) -> Settings:
-    """If HAProxy's master has started this server, return the settings with the master's socket; otherwise return them unchanged.
+    """Return the settings with the socket of HAProxy's master if the master has started this server. Otherwise, return them unchanged.
 
     Adds a warning for each file that HAProxy loads but the settings do not name. Raises SettingsError if HAProxy does not load the
     configuration file or the userlist file that the settings name.

@@ -1,4 +1,4 @@
-"""Notify the service manager that the server is ready, what its status is, and that its event loop runs.
+"""Notify the service manager that the server is ready, what its status is, and that its event loop still runs.
 
 A notification is a datagram of `NAME=value` lines (sd_notify(3)). If there is no service manager, the functions do nothing.
 """
@@ -19,8 +19,8 @@ _PINGS = 3
 class Manager:
     """The service manager.
 
-    `address` is the path of its socket, or `@` and an abstract name, or empty if there is no manager. `watchdog` is the interval of the
-    watchdog in seconds, or 0 for none.
+    `address`: the path of its socket, or `@` and an abstract name. Empty if there is no service manager. `watchdog`: the interval of the
+    watchdog in seconds; 0 if there is no watchdog.
     """
 
     def __init__(self, address: str = "", watchdog: float = 0.0) -> None:
@@ -28,7 +28,7 @@ class Manager:
         self.watchdog, self._status = watchdog, ""
 
     def ready(self, status: str = "") -> None:
-        """Report that the server is ready. If `status` is empty, repeat the previous status."""
+        """Report that the server is ready, and its status. If `status` is empty, repeat the previous status."""
         self._status = status or self._status
         self._notify(READY="1", STATUS=self._status)
 
@@ -39,7 +39,7 @@ class Manager:
         self._notify(STOPPING="1", STATUS="Finishing running requests")
 
     async def keep_watch(self) -> None:
-        """Ping the watchdog until cancelled. If the event loop blocks, the pings stop and the manager restarts the server."""
+        """Ping the watchdog until this task is cancelled. If the event loop blocks, the pings stop, and the manager restarts the server."""
         while self.watchdog:
             self._notify(WATCHDOG="1")
             await asyncio.sleep(self.watchdog / _PINGS)
@@ -54,7 +54,7 @@ class Manager:
 
 
 def manager(environ: MutableMapping[str, str]) -> Manager:
-    """Return the service manager. Remove its variables from `environ`, so that child processes cannot send notifications."""
+    """Return the service manager. Removes its variables from `environ`, so that child processes cannot send notifications."""
     address, interval, process = (environ.pop(name, "") for name in (_ADDRESS, _INTERVAL, _PROCESS))
     ours = not process or process == str(os.getpid())
     return Manager(address, int(interval) / 1e6 if interval.isdigit() and ours else 0.0)

@@ -1,4 +1,4 @@
-"""Set the properties of this process in the operating system: pid file, limit of open files, umask, user and group."""
+"""Set the properties of the server's process in the operating system: pid file, limit of open files, umask, user and group."""
 
 import os
 import pwd
@@ -14,7 +14,10 @@ UMASK = 0o027
 
 
 def write_pid_file(path: str) -> None:
-    """Write the pid of this process to a file. Raises SettingsError if the file contains the pid of another running process, or no pid."""
+    """Write the pid of this process to the file at `path`.
+
+    Raises SettingsError if the file cannot be written, contains the pid of another running process, or contains something else than a pid.
+    """
     target = Path(path)
     try:
         stored_pid = target.read_text(errors="replace") if target.exists() else ""
@@ -31,7 +34,7 @@ def write_pid_file(path: str) -> None:
 def allow_open_files(number: int) -> int:
     """Raise the soft limit of open files to `number`, or to the hard limit if the hard limit is lower.
 
-    Return how many of the `number` files may be open.
+    Return how many files may be open, at most `number`.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= number:
@@ -42,15 +45,16 @@ def allow_open_files(number: int) -> int:
 
 
 def limit_modes() -> None:
-    """Tighten the umask, so that new files give other users no access."""
+    """Tighten the umask, so that other users have no access to new files."""
     os.umask(os.umask(UMASK) | UMASK)
 
 
 def drop_privileges(uid: int, gid: int) -> None:
     """Change the groups of this process, then its user. 0 means no change. Raises SettingsError.
 
-    With a `uid` the process gets the supplementary groups of that user. If `gid` is 0, it also gets the primary group of the user, so that
-    it leaves the group of root. A process that is not root cannot change its groups. It keeps them if it already has the user and group.
+    If `uid` is set, the process gets the supplementary groups of that user. If `gid` is 0 as well, it also gets the primary group of the
+    user, so that it leaves the group of root. A process that is not root keeps its groups if it already has the user and the group.
+    Otherwise, the change fails.
     """
     if os.getuid() and uid in (0, os.getuid()) and gid in (0, os.getgid()):
         return

@@ -1,1 +1,1 @@
-"""The commands of `dataplaneapi ctl`: the arguments of each, and the function that runs it."""
+"""The commands of `dataplaneapi ctl`: for each command, its arguments and the function that runs it."""

@@ -1,4 +1,4 @@
-"""`ctl apply` applies what an owner declares; `ctl plan` shows everything that this would change.
+"""`ctl apply` applies what an owner declares. `ctl plan` shows everything that `ctl apply` would change.
 
 Files, directories and standard input are joined to one declaration, which is sent as one body. With stored files, such as maps and
 certificates, the body is a multipart form.
@@ -49,7 +49,7 @@ def plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def declaration_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the declaration: its files, its owner, and the policies of apply."""
+    """Add the options of commands that take a declaration: its files, its owner, and how `apply` handles conflicts and deletions."""
     parser.add_argument(
         "-f", "--file", action="append", metavar="FILE", help="YAML, JSON or .cfg, a directory of them, or - for standard input"
     )
@@ -135,7 +135,7 @@ def differs(plan: dict[str, Any]) -> bool:
 
 
 def declaration_text(found: dict[str, Any], *, colours: bool = False) -> str:
-    """Return what a plan of a declaration would change or, for the result of an apply, what was changed."""
+    """Return the changes in the plan of a declaration, as text. For the result of an apply, return the changes that were made."""
     lines = [output.coloured(f"+ {name}", output.GREEN, colours=colours) for name in found["created"]]
     for row in found["changed"]:
         change = f"~ {row['object']}  {row['member']}: {output.cell(row.get('old'))} -> {output.cell(row.get('new'))}"
@@ -151,14 +151,17 @@ def declaration_text(found: dict[str, Any], *, colours: bool = False) -> str:
 
 
 def test_lines(tests: dict[str, Any]) -> list[str]:
-    """Return a line for each failed routing test in the member `tests` of an answer."""
+    """Return a line for each failed routing test. `tests`: the member `tests` of an answer."""
     lines = [f"breaks test {test.get('test', '')}, {test['name']}: {test.get('reason', '')}" for test in tests.get("failed_tests", ())]
     lines += [f"fails without it as well: test {name}" for name in tests.get("failed_before", ())]
     return [*lines, *([tests["untested"]] if "untested" in tests else [])]
 
 
 def conflict_lines(answer: dict[str, Any]) -> list[str]:
-    """Return a line for each conflict with an owner, or with the last author, in a plan or in the body of a refusal."""
+    """Return a line for each conflict in a plan or in the body of a refusal.
+
+    The line names the owner, or the last author, of the member.
+    """
     lines = []
     for conflict in answer.get("conflicts", ()):
         subject = "  ".join(filter(None, (conflict["object"], conflict.get("member"))))
@@ -169,7 +172,7 @@ def conflict_lines(answer: dict[str, Any]) -> list[str]:
 
 
 def read_declarations(names: list[str]) -> tuple[bytes, str]:
-    """Return one request body for all named files, and its media type. Raises Failure."""
+    """Return one request body with the content of all named files, and the media type of this body. Raises Failure."""
     declarations, stored = [], []
     for name in names:
         for file, content, kind in _read_files(name):
@@ -192,9 +195,9 @@ def read_declarations(names: list[str]) -> tuple[bytes, str]:
 
 
 def _read_files(name: str) -> Iterator[tuple[str, bytes, str]]:
-    """Yield the name, content and kind of each file that `name` stands for. In a directory, files that `_kind` does not know are ignored.
+    """Yield (name, content, kind) of each file that the argument `name` of a command means: a file, a directory, or `-` for standard input.
 
-    Raises Failure.
+    In a directory, files are ignored if `_kind` returns an empty text for them. Raises Failure.
     """
     if name == "-":
         data = sys.stdin.buffer.read()
@@ -219,10 +222,10 @@ def _read_files(name: str) -> Iterator[tuple[str, bytes, str]]:
 
 
 def _kind(file: str, directory: str = "") -> str:
-    """Return the media type of a declaration or, for a stored file, the name of its part in the form. Return an empty text for others.
+    """Return the media type of a declaration or, for a stored file, the name of its part in the form. Return an empty text for other files.
 
-    `directory` is the name of the directory that contains the file; empty for a directory that the user named. Raises Failure for a stored
-    file whose kind is unknown.
+    `directory`: the name of the directory that contains the file. It is empty if this is the directory that the user has named. Raises
+    Failure for a stored file whose kind is unknown.
     """
     ending = os.path.splitext(file)[1]
     if ending in STORED and directory not in DIRECTORIES:
@@ -231,7 +234,7 @@ def _kind(file: str, directory: str = "") -> str:
 
 
 def guess_media_type(data: bytes) -> str:
-    """Guess the media type of a declaration from its first line that is not a comment."""
+    """Return the media type that a declaration probably has, judging by its first line that is not a comment."""
     for line in data.decode("utf-8", "replace").splitlines():
         text = line.strip()
         if not text or text.startswith("#"):
@@ -243,9 +246,9 @@ def guess_media_type(data: bytes) -> str:
 
 
 def _merge_objects(declarations: list[tuple[str, bytes, str]]) -> dict[str, Any]:
-    """Merge the objects of all files: concatenate the lists of each collection. Raises Failure if two files have the same singleton.
+    """Return the objects of all declarations. Lists of the same collection are concatenated.
 
-    Each declaration is (file, content, media type).
+    `declarations`: (file, content, media type) of each declaration. Raises Failure if two files have the same singleton.
     """
     merged: dict[str, Any] = {}
     origin: dict[str, str] = {}
@@ -269,7 +272,8 @@ def _merge_objects(declarations: list[tuple[str, bytes, str]]) -> dict[str, Any]
 def _form(body: bytes, kind: str, stored: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
     """Return a multipart form with the declaration `body` and the stored files, and the media type of the form.
 
-    The boundary is a hash of the content, so that equal declarations have equal bytes, by which `ctl follow` recognizes an applied state.
+    The boundary is a hash of the content, so that equal declarations result in equal bytes. `ctl follow` compares these bytes to recognize
+    a state that it has applied already.
     """
     ending = next(ending for ending, kind_ in KINDS.items() if kind_ == kind)
     parts = [*([("configuration", f"declared{ending}", body)] if body else []), *stored]

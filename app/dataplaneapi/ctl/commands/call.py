@@ -1,4 +1,4 @@
-"""`ctl call`: call any operation of the API by its id, with the operation's parameters as options.
+"""`ctl call`: call any operation of the API by its id. The parameters of the operation are options of the command.
 
 The operations come from the server's OpenAPI document, which is cached with its ETag.
 """
@@ -63,7 +63,7 @@ def run_call(session: Session) -> int:
 
 
 def _parse_parameters(words: list[str], operation: dict[str, Any]) -> tuple[dict[str, str], str | None]:
-    """Return the values of parameters by name, and the value of `-d` or None. Raises Failure."""
+    """Return the values of the operation's parameters, by name, and the value of `-d`, or None if there is no `-d`. Raises Failure."""
     values: dict[str, str] = {}
     data = None
     rest = list(words)
@@ -101,7 +101,7 @@ def _send(session: Session, operation: dict[str, Any], values: dict[str, str], d
 
 
 def _body(data: str, accepted: list[str]) -> tuple[bytes, str]:
-    """Return the body for the value of `-d`, and its media type: one of those that the operation accepts. Raises Failure."""
+    """Return the body that the value of `-d` means, and the media type of this body, which is one of `accepted`. Raises Failure."""
     file = data[1:] if data.startswith("@") else ""
     content = data.encode()
     if file:
@@ -125,7 +125,7 @@ def _body(data: str, accepted: list[str]) -> tuple[bytes, str]:
 
 
 def operations(client: Client) -> Operations:
-    """Return the operations by id, each with `method`, `path`, `summary`, `parameters` and `takes`.
+    """Return the operations by id. Each has the members `method`, `path`, `summary`, `parameters` and `takes`.
 
     `parameters` maps the name of a parameter to `path`, `query` or `header`. `takes` lists the media types of the body.
     """

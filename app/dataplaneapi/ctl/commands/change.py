@@ -1,8 +1,8 @@
 """`ctl ready`, `maint`, `weight`, `create`, `set`, `delete`, `map`, `cert`, `raw` and `reload`: small changes, each by one command.
 
-A change of the configuration is sent as a batch of one call, which needs no version and which `--dry-run` can plan. `ready` and `maint`
-change the process, as an override that survives reloads. Their `--dry-run` compares with the present state, and asks the server whether the
-caller may set the new one.
+A change of the configuration is sent as a batch of one call. Such a batch needs no version, and `--dry-run` can plan it. `ready` and
+`maint` change a server in the running process, as an override that survives reloads. Their `--dry-run` compares the new state of the server
+with the present state, and asks whether the caller may set the new state.
 """
 
 import argparse
@@ -218,7 +218,7 @@ def map_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_map(session: Session) -> int:
-    """Show maps, or change an entry in the running process and in the file at once."""
+    """Show maps, or change an entry of a map, both in the running process and in the file."""
     given = session.given
     needed = {"list": 0, "show": 1, "add": 3, "del": 2}[given.action]
     if (given.map is not None) + len(given.entry) != needed:

@@ -1,4 +1,4 @@
-"""`ctl compare` shows where two servers differ in configuration and stored files; `ctl copy` makes one like the other."""
+"""`ctl compare` shows where two servers differ in configuration and stored files. `ctl copy` makes the second server like the first."""
 
 import argparse
 import difflib
@@ -42,7 +42,7 @@ def copy_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_copy(session: Session) -> int:
-    """Copy the stored files that differ or that the target lacks, then the configuration, which the target checks with these files."""
+    """Copy the configuration, and before it the stored files that differ or are missing at the target, with which the target checks it."""
     given = session.given
     with closing(Side(given.target)) as target, closing(Side(given.source)) as source:
         found = differences(target, source)
@@ -63,7 +63,7 @@ def run_copy(session: Session) -> int:
 
 
 class Side:
-    """One of the two servers, with its configuration."""
+    """One of the two servers to compare, with its configuration."""
 
     def __init__(self, name: str) -> None:
         self.name, self.client = name, Client(contexts.stored_context(name))
@@ -76,7 +76,7 @@ class Side:
         self.client.close()
 
     def names(self, kind: str) -> set[str]:
-        """Return the names of the stored files of a kind; empty if the server has no directory for them."""
+        """Return the names of the stored files of a kind. Empty if the server has no directory for this kind."""
         try:
             return {row["storage_name"] for row in self._call("GET", OTHERS[kind]).json() or ()}
         except RefusedCall as refused:
@@ -85,7 +85,10 @@ class Side:
             raise
 
     def file(self, kind: str, name: str, known: str = "") -> Answer:
-        """Return the answer to the GET of a stored file, which is a 304 if `known` is the ETag of the file."""
+        """Return the answer to the GET of a stored file. `known`: the ETag of a known content.
+
+        If the file still has this ETag, the answer is a 304.
+        """
         headers = {"if_none_match": known} if known else {}
         return self._call("GET", f"{OTHERS[kind]}/{quote_name(name)}", None, TEXT, **headers)
 
@@ -97,7 +100,7 @@ class Side:
             raise Failure(f"{kind}/{name} on {self.name} is not text, so it cannot be copied; nothing was changed", REFUSED) from None
 
     def store(self, files: list[tuple[str, str, str]], headers: dict[str, str]) -> None:
-        """Create or replace stored files, given as (kind, name, content), in one batch. Raises Failure."""
+        """Create or replace stored files in one batch. `files`: (kind, name, content) of each file. Raises Failure."""
         calls = []
         for kind, name, content in files:
             exists = name in self.names(kind)
@@ -116,7 +119,7 @@ class Side:
 
 
 def differences(first: Side, second: Side) -> dict[str, Any]:
-    """Compare two servers. `configuration` in the result is a unified diff, `files` has a row for each stored file that differs."""
+    """Compare two servers. In the result, `configuration` is a unified diff, and `files` has a row for each stored file that differs."""
     before, after = (side.text.decode("utf-8", "replace").splitlines() for side in (first, second))
     lines = [] if first.text == second.text else list(difflib.unified_diff(before, after, first.name, second.name, lineterm=""))
     rows = []

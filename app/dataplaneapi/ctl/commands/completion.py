@@ -74,7 +74,7 @@ def run_completion(session: Session) -> int:
 
 
 def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
-    """Return the candidates for the word that begins with `word`. `before` are the words to the left."""
+    """Return the candidates for the last word of a command line, which begins with `word`. `before`: all words to the left of it."""
     last = before[-1] if before else ""
     if last == "--context" or before[:2] == ["context", "use"] or before[:1] in (["compare"], ["copy"]):
         return contexts.read_contexts()[1]
@@ -101,7 +101,7 @@ def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
 
 
 def _ask_server(session: Session, before: list[str], word: str) -> Iterable[str]:
-    """Return the candidates that depend on the objects of the server. Raises Failure."""
+    """Return the candidates that only the server knows, such as names of objects. Raises Failure."""
     context = contexts.context_of(session.given)
     if context.get("user") and not context.get("password") and not context.get("password_file"):
         raise Failure("a completion cannot prompt for the password")
@@ -138,7 +138,10 @@ def _ask_server(session: Session, before: list[str], word: str) -> Iterable[str]
 
 
 def _members(client: Client, target: Object, before: list[str], word: str) -> Iterable[str]:
-    """Return the names of an object's members or, after an equals sign, the values of a member."""
+    """Return candidates for a member of the object `target`.
+
+    After a member and an equals sign, return candidates for the member's value.
+    """
     if before[-1] == "=":
         return Members(client, target).choices(before[-2].split("."))
     member, equals, _ = word.partition("=")
@@ -150,7 +153,7 @@ def _members(client: Client, target: Object, before: list[str], word: str) -> It
 
 
 def _new_objects(client: Client, word: str) -> Iterable[str]:
-    """Return the beginnings of names for a new object: kinds, the existing sections, and the kinds of objects in them."""
+    """Return candidates for the next part in the name of a new object: a kind, an existing section, or a kind of objects in the section."""
     first, *more = word.split("/")
     kinds = sorted({kind.partition("/")[0] for kind in COLLECTIONS})
     inside = [kind.partition("/")[2] for kind in COLLECTIONS if kind.startswith(f"{first}/")]
@@ -163,7 +166,7 @@ def _new_objects(client: Client, word: str) -> Iterable[str]:
 
 
 def _objects(client: Client, more: list[str], word: str, *, runtime: bool) -> Iterable[str]:
-    """Return the names of existing objects that complete `word`. `more` are the words of the name to the left."""
+    """Return the names of existing objects that complete `word`. `more`: the words to the left that are part of the object's name."""
     if more:
         return _names(client, parse_object(more, runtime=runtime))
     parts = word.split("/")

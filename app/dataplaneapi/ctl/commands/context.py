@@ -1,4 +1,4 @@
-"""`ctl context`: list the contexts of the file, show a context, or make it the current one."""
+"""`ctl context`: list the contexts in the file of contexts, show a context, or make it the current context."""
 
 import argparse
 import os
@@ -53,7 +53,7 @@ def _without_secrets(members: dict[str, str]) -> dict[str, str]:
 
 
 def _set_current(name: str | None) -> None:
-    """Write the name of the current context to the file of contexts. Raises Failure."""
+    """Make `name` the current context in the file of contexts. Raises Failure."""
     _, known = contexts.read_contexts()
     if name not in known:
         raise Failure(f"context {name} is not in {contexts.path()}; there {'are ' + ', '.join(known) if known else 'is none'}")

@@ -1,8 +1,8 @@
-"""`ctl edit`: open an object in an editor, and send the edited object back.
+"""`ctl edit`: open an object in an editor, and send the edited object to the server.
 
-The PUT has the ETag of the object that was shown. If somebody else has changed the object meanwhile, the command merges the shown, the
-edited and the current object member by member, and sends the result. If both sides have changed the same member, the editor opens again,
-with both values in comments.
+The PUT has the ETag of the object that was shown. If another client has changed the object meanwhile, the command merges the shown, the
+edited and the current object member by member, and sends the result. If the user and the other client have changed the same member, the
+editor opens again, with both values in comments.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def run_edit(session: Session) -> int:
 
 
 class _Editing:
-    """An object and the file that the editor opens."""
+    """The object that the user edits, and the temporary file that the editor opens."""
 
     def __init__(self, session: Session, target: Object, file: str) -> None:
         self.session, self.target, self.file = session, target, file
@@ -66,7 +66,7 @@ class _Editing:
         self._last_notes = ""
 
     def run(self) -> int:
-        """Run the editor until the server accepts the object, or nothing is changed. Return the exit status."""
+        """Run the editor until the server accepts the object, or until the user changes nothing. Return the exit status."""
         base, tag = self._read()
         notes, shown = "", base
         while True:
@@ -113,7 +113,10 @@ class _Editing:
         return self.session.report_write(answer)
 
     def _run_editor(self, value: Any, notes: str) -> Any:
-        """Write an object to the file, run the editor, and return the object that the file then contains; None if it is empty."""
+        """Write the object `value` to the file, run the editor, and return the object that the file then contains.
+
+        Return None if the file is empty.
+        """
         self._write(value, notes)
         editor = next((os.environ[name] for name in EDITORS if os.environ.get(name)), USUAL)
         try:
@@ -153,9 +156,9 @@ def _comment(text: str) -> str:
 
 
 def merge(base: Any, mine: Any, theirs: Any, path: str = "") -> tuple[Any, list[Conflict]]:
-    """Merge two changes of `base` member by member. Return the result and the conflicts.
+    """Merge the changes from `base` to `mine` and from `base` to `theirs`, member by member. Return the result and the conflicts.
 
-    A conflict is a member that both sides have changed. The result has the value of `mine` for such a member.
+    A conflict is a member that both have changed in different ways. The result has the value of `mine` for such a member.
     """
     if mine == theirs or theirs == base:
         return mine, []

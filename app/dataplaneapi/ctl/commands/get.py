@@ -1,4 +1,4 @@
-"""`ctl get`: show objects and their lists, from the configuration or the running process, and their text in the file."""
+"""`ctl get`: show objects and lists of objects, from the configuration or from the running process, or their lines in the file."""
 
 import argparse
 import textwrap
@@ -62,7 +62,7 @@ def run_get(session: Session) -> int:
 
 
 def name_of(target: Object, index: int, element: object) -> str:
-    """Return the name of an element of the collection `target`, or else the index of the element."""
+    """Return the name of an element of the collection `target`. If its elements have no names, return the index of the element."""
     if not isinstance(element, dict):
         return str(element)
     keys = [target.key] if target.is_configured else ["storage_name", "name", "id", "owner"]
@@ -84,7 +84,7 @@ def _read_text(session: Session, target: Object, transaction: dict[str, str]) ->
 
 
 def lines_of(text: str, target: Object) -> str:
-    """Return the sections or lines of an object in a configuration. A section includes the comments above it.
+    """Return the lines of the object `target` in the text of a configuration. A section includes the comments above it.
 
     Return an empty text if the object has no line.
     """
@@ -112,7 +112,7 @@ def lines_of(text: str, target: Object) -> str:
 
 
 def _sections(text: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the words of each section's first line, and all lines of the section."""
+    """Yield (words of the first line, all lines) of each section."""
     header: list[str] = []
     lines: list[str] = []
     for line in text.splitlines(keepends=True):

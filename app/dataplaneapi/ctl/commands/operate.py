@@ -85,7 +85,7 @@ def run_rename(session: Session) -> int:
 
 
 def renaming_text(found: dict[str, Any]) -> str:
-    """Return a line for each reference that is renamed, each other name that changes with it, and each routing test that fails."""
+    """Return a line for each renamed reference, for each other object that the renaming renames, and for each routing test that fails."""
     lines = [
         *reference_lines(found),
         *(f"renamed with it: {line}" for line in found.get("carried", ())),

@@ -1,4 +1,4 @@
-"""`ctl get reload`: show reloads with the changes that needed them, and why HAProxy refused one.
+"""`ctl get reload`: show reloads with the changes that needed them, and show why HAProxy refused a reload.
 
 The list of the Data Plane API has only the id, the status and HAProxy's output of each reload. The records of the sidecar also have the
 reasons. If the server has no such records, or the caller may not read them, only the list is shown.
@@ -41,7 +41,10 @@ def show_reloads(session: Session, target: Object) -> None:
 
 
 def _add_record(client: Client, row: Row) -> dict[str, Any]:
-    """Return a row of the list with the members of the sidecar's record of the reload, if the caller may read the record."""
+    """Return the reload in `row`, a row of the list.
+
+    If the caller may read the sidecar's record of this reload, add the members of the record.
+    """
     # The contract does not require an id.
     if "id" not in row:
         return dict(row)
@@ -50,7 +53,7 @@ def _add_record(client: Client, row: Row) -> dict[str, Any]:
 
 
 def reloads_table(records: list[dict[str, Any]], *, colours: bool) -> str:
-    """Return a table of reloads. The lines below a failed reload are its errors."""
+    """Return a table of reloads. Each failed reload is followed by lines with its errors."""
     if not records:
         return ""
     rows = [[record.get("id"), output.word(record.get("status", "")), record.get("requested"), _reasons(record)] for record in records]
@@ -59,7 +62,7 @@ def reloads_table(records: list[dict[str, Any]], *, colours: bool) -> str:
 
 
 def reload_text(record: Row, *, colours: bool) -> str:
-    """Return the members of a reload, with a line for each element of a list."""
+    """Return the members of a reload as text. A list has a line for each of its elements."""
     changes = []
     for change in record.get("changes", ()):
         entry = f"entry {change['entry']}" if "entry" in change else f"version {change['version']}"
@@ -74,7 +77,10 @@ def _reasons(record: Row) -> list[str]:
 
 
 def errors(record: Row) -> list[str]:
-    """Return HAProxy's error messages of a failed reload or, if there are none, the error in the record. Return none for other reloads."""
+    """Return the error messages of a failed reload. Empty if the reload has not failed.
+
+    These are the messages of HAProxy or, if there are none, the error in the record.
+    """
     if record.get("status") != "failed":
         return []
     return _ALERT.findall(record.get("response") or "") or [record.get("error") or "HAProxy gave no reason"]

@@ -1,10 +1,9 @@
 """`ctl rollout`: apply what an owner declares to several servers, one after the other. All of them keep the change, or none does.
 
-First every server makes a plan. If one refuses, no server is changed. Then each server in turn applies its plan as a change that it rolls
-back unless it is confirmed, and the command watches it for the bake time. When the last server is good, the command confirms all changes.
-
-If the command is killed or loses a server, each server rolls back at its deadline. Only a failure between two confirmations leaves some
-servers changed and others not. If the command still runs then, it reports which.
+First every server makes a plan. If a server refuses, no server is changed. Then each server in turn applies its plan as a change that must
+be confirmed, or else the server rolls it back. The command watches each changed server for the bake time. When the last server is good, the
+command confirms all changes. If the command is killed or loses a server, each server rolls back at its deadline. Only a failure between two
+confirmations leaves some servers changed and others not. If the command still runs then, it reports which servers are changed.
 """
 
 import argparse
@@ -73,7 +72,7 @@ def run_rollout(session: Session) -> int:
 
 
 class RolloutServer:
-    """One server of a rollout, with its plan, its change and the confirmation of the change."""
+    """One server of a rollout: its plan, its change, and the confirmation of the change."""
 
     def __init__(self, name: str, seconds: float) -> None:
         # The context, and the time after which the server rolls the change back.
@@ -90,14 +89,17 @@ class RolloutServer:
 
     @contextmanager
     def naming_failures(self) -> Iterator[None]:
-        """Put the name of the server before the message of a failure in the body."""
+        """Put the name of the server before the message of any Failure that the body raises."""
         try:
             yield
         except Failure as failure:
             raise Failure(f"{self.name}: {failure}", failure.status) from None
 
     def change(self, query: dict[str, Any], headers: dict[str, str], min_requests: int) -> None:
-        """Apply the plan, as a change that waits for its confirmation. `min_requests`: as in the guard. Blocks. Raises Failure."""
+        """Apply the plan as a change that waits for its confirmation. Blocks. Raises Failure.
+
+        `min_requests`: the number of requests per minute below which the server counts as idle.
+        """
         began, before = self._counted
         if before is not None:
             time.sleep(max(0.0, began + COUNTED - time.monotonic()))
@@ -118,7 +120,10 @@ class RolloutServer:
             self.outcome = UNCHANGED
 
     def poll(self) -> None:
-        """Poll the confirmation. Raises Failure if the confirmation is not pending, or if the server does not answer until the deadline."""
+        """Query the state of the confirmation. Raises Failure if the confirmation is no longer pending.
+
+        If the server does not answer, does nothing before the deadline, and raises Failure afterwards.
+        """
         try:
             self.confirmation = self.client.get(self._path)
         except Failure as failure:
@@ -130,12 +135,12 @@ class RolloutServer:
             raise Failure(f"the change is {self.outcome}: {'; '.join(filter(None, why)) or 'somebody else has ended it'}", FAILED)
 
     def extend(self) -> None:
-        """Move the deadline to `seconds` from now. Raises Failure."""
+        """Set the deadline to `seconds` from now. Raises Failure."""
         self.confirmation = self.client.request("PATCH", self._path, body={"timeout": f"{self.seconds:g}s"}).json()
         self._deadline = time.monotonic() + self.seconds
 
     def confirm(self) -> None:
-        """Confirm the change, so that the server does not roll it back. Without an answer, retry until the deadline. Raises Failure."""
+        """Confirm the change, so that the server keeps it. If the server does not answer, retry until the deadline. Raises Failure."""
         while True:
             try:
                 self.client.request("POST", f"{self._path}/confirm")
@@ -160,11 +165,11 @@ class RolloutServer:
         self.outcome = output.word(self.confirmation["status"])
 
     def begin_count(self) -> None:
-        """Begin to count requests, for `change`."""
+        """Store how many requests the server has had so far, so that `change` can find out whether the server is idle."""
         self._counted = time.monotonic(), self._requests()
 
     def _requests(self) -> int | None:
-        """Return how many requests the frontends have had; None if the server refuses to report that."""
+        """Return how many requests all frontends have received. Return None if the server refuses to report the number."""
         try:
             stats = self.client.get("/v3/services/haproxy/stats/native", {"type": "frontend"})
         except RefusedCall:
@@ -173,7 +178,7 @@ class RolloutServer:
 
     @property
     def seconds_left(self) -> float:
-        """The seconds until the server rolls back, as of the last poll."""
+        """The seconds until the server rolls its change back, as of the last poll."""
         return float(self.confirmation.get("seconds_left", self.seconds))
 
     @property
@@ -186,7 +191,10 @@ class Rollout:
         self._session, self._given, self._servers = session, session.given, servers
 
     def run(self) -> int:
-        """Run the rollout and return the exit status. Before it raises Failure, it rolls back the changed servers that answer."""
+        """Run the rollout and return the exit status.
+
+        If it fails or is interrupted, roll back the changes that are not confirmed, and raise.
+        """
         given = self._given
         status = self._plan()
         if status != OK or given.dry_run:
@@ -219,7 +227,7 @@ class Rollout:
         return [server for server in self._servers if server.outcome == WAITING]
 
     def _plan(self) -> int:
-        """Make and show the plans of all servers. Return OK, or the exit status of the first server that refuses."""
+        """Make the plans of all servers, and show them. Return OK, or the exit status for the first server that refuses."""
         given, refused = self._given, OK
         body, kind = read_declarations(given.file)
         query = {name: getattr(given, name) for name in OPTIONS} | {"dry_run": True, "tests": "require" if given.with_tests else None}
@@ -236,9 +244,10 @@ class Rollout:
         return refused
 
     def _watch(self, server: RolloutServer) -> None:
-        """Block until the bake time is over and the guard finds a server good. Report once if the guard has no verdict by then.
+        """Block until the bake time is over and the guard finds that the server is good.
 
-        Raises Failure if the change of this server or of an earlier server is rolled back, or if the guard reaches no verdict in time.
+        If the guard has no verdict when the bake time is over, report that once. Raises Failure if the change of this server or of an
+        earlier server is rolled back, or if the guard reaches no verdict in time.
         """
         began, is_reported = time.monotonic(), False
         with Progress() as progress:
@@ -265,7 +274,10 @@ class Rollout:
                 time.sleep(PAUSE)
 
     def _roll_back(self) -> None:
-        """Roll back all changes that wait for their confirmation, and report the servers that do not answer or keep their change."""
+        """Roll back all changes that wait for their confirmation.
+
+        Report the servers that do not answer, and those whose change is confirmed already.
+        """
         for server in reversed(self._waiting()):
             with suppress(Failure):
                 server.roll_back()

@@ -96,7 +96,7 @@ def _read_text(name: str) -> str:
 
 
 def route_text(route: dict[str, Any]) -> str:
-    """Return how HAProxy routes a request: a line each for the listener, the rules, the backend and the response."""
+    """Return how HAProxy routes a request, as text: one line for the listener, for each rule, for the backend and for the response."""
     # Members named like HAProxy's keywords are read as attributes: these keywords may not be literals in the source.
     listener = SimpleNamespace(**route["listener"])
     lines = [f"{listener.frontend}, {listener.bind} ({_position(route['listener'])})"]
@@ -127,7 +127,10 @@ def route_text(route: dict[str, Any]) -> str:
 
 
 def run_text(run: dict[str, Any], *, with_coverage: bool) -> str:
-    """Return the failed cases with the rules that matched, and a summary. `with_coverage`: also return the rules that no case reaches."""
+    """Return the failed cases of a run with the rules that they matched, and a summary.
+
+    `with_coverage`: whether to add the rules that no case reaches.
+    """
     lines: list[str] = []
     for case in run["cases"]:
         if not case["passed"]:
@@ -143,7 +146,10 @@ def run_text(run: dict[str, Any], *, with_coverage: bool) -> str:
 
 
 def has_passed(run: dict[str, Any], fail_under: float | None) -> bool:
-    """Return whether all cases have passed and at least `fail_under` percent of the rules are reached."""
+    """Return whether all cases have passed and reach at least `fail_under` percent of the rules.
+
+    If `fail_under` is None, ignore the rules.
+    """
     return not run["failed"] and (fail_under is None or run["coverage"].get("share", 1.0) * 100 >= fail_under)
 
 

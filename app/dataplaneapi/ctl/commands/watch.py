@@ -1,11 +1,11 @@
-"""`ctl events` shows or forwards events as they happen; `ctl stats` and `ctl top` show counters.
+"""`ctl events` shows or forwards events as they happen. `ctl stats` and `ctl top` show counters.
 
-`ctl events --exec COMMAND` runs a shell command for each event, one after the other, with the event on its standard input.
+`ctl events --exec COMMAND` runs a shell command for each event, one after the other, with the event on the command's standard input.
 
 `ctl events --post URL --cursor FILE` sends each event to another program, at least once. The cursor file contains the id of the last event
-that the receiver has accepted; a restart continues after this id. The file is replaced after the receiver's 2xx answer, so an event is sent
-again if the command is killed in between. If the server no longer has all events after the id, a record of the type `gap` is sent instead
-of the lost ones.
+that the receiver has accepted. A restart continues after this id. The file is replaced after the receiver's 2xx answer, so an event is sent
+again if the command is killed between the answer and the replacement. If the server no longer has all events after the id, the command
+sends a record of the type `gap` instead of the lost events.
 """
 
 import argparse
@@ -109,7 +109,7 @@ def run_events(session: Session) -> int:
 
 
 def event_stream(client: Client, query: dict[str, Any], *, after: str = "", ends: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield each event once, beginning after the id `after`. If the stream breaks off, reconnect, unless `ends` is set.
+    """Yield each event once, beginning after the id `after`. If the stream breaks off, reconnect, or end if `ends` is set.
 
     The stream consists of server-sent events (HTML standard, section 9.2). Raises Failure if the server refuses the call. If no event has
     arrived and `after` is empty, also raises Failure if the server does not answer.
@@ -233,7 +233,7 @@ def run_top(session: Session) -> int:
 
 @contextmanager
 def screen() -> Iterator[None]:
-    """Use the alternate screen of the terminal for the body. `draw` replaces its contents."""
+    """Show the alternate screen of the terminal while the body runs. `draw` replaces its contents."""
     try:
         sys.stdout.write(ALTERNATE_SCREEN)
         yield
@@ -243,7 +243,7 @@ def screen() -> Iterator[None]:
 
 
 def draw(text: str) -> None:
-    """Replace the contents of the screen by the lines of a text, as far as they fit."""
+    """Show a text on the alternate screen, instead of its former contents. Lines that do not fit are omitted."""
     lines = text.splitlines()[: output.height(sys.stdout) - 1]
     sys.stdout.write(HOME + "".join(f"{line}{LINE_END}\n" for line in lines) + BELOW)
     sys.stdout.flush()
@@ -263,7 +263,7 @@ def _show_counters(session: Session, counters: dict[str, dict[str, Any]], *, is_
 
 
 def counters_row(name: str, counters: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of `top` for the counters of an object."""
+    """Return the row of `ctl top` for the object `name`, computed from its counters."""
     numbers = {column: counters.get(counter, 0) for column, counter in _NUMBERS.items()}
     sums = {column: sum(int(counters.get(counter) or 0) for counter in added) for column, added in _SUMS.items()}
     requests = {} if "req_tot" in counters else {"requests": counters.get("stot", 0)}
@@ -272,5 +272,5 @@ def counters_row(name: str, counters: dict[str, Any]) -> dict[str, Any]:
 
 
 def sort_key(value: Any) -> tuple[float, str]:
-    """Return a sort key: numbers in descending order, names in alphabetical order."""
+    """Return a key by which numbers are sorted in descending order, and names in alphabetical order."""
     return (-float(value), "") if isinstance(value, int | float) else (0.0, str(value))

@@ -1,1 +1,1 @@
-"""Declarations of an owner, applied in one commit."""
+"""Apply declarations: the objects and files that an owner declares are written in one commit."""

@@ -1,7 +1,7 @@
 """Parse a request body into a declaration.
 
-The body is one of these: JSON or YAML with collections of objects and stored files; sections in the syntax of `haproxy.cfg`; or a multipart
-form, which has one of the former as a part and stored files as other parts.
+The body is JSON or YAML with collections of objects and stored files, or sections in the syntax of `haproxy.cfg`, or a multipart form. A
+form has a body in one of the other formats as one of its parts, and stored files as its other parts.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ _TYPES = {".json": JSON, ".yaml": YAML_TYPE, ".yml": YAML_TYPE}
 
 @dataclass(frozen=True)
 class Declared:
-    """A parsed body."""
+    """The sections and files that a request body declares."""
 
     sections: Mapping[Section, dict[str, Any]]
     # The names of members that the owner leaves to others.
@@ -56,13 +56,13 @@ class Declared:
 
 @dataclass(frozen=True)
 class Sent:
-    """An unparsed body. `kind` is its Content-Type."""
+    """A request body that is not parsed yet. `kind`: its Content-Type."""
 
     kind: str
     data: bytes = field(repr=False)
 
     def digest(self, options: Mapping[str, Any]) -> str:
-        """Return a digest of the body and these query parameters."""
+        """Return a digest of the body, its Content-Type, and the query parameters `options`."""
         head = json.dumps([self.kind, options], sort_keys=True).encode("utf-8", "backslashreplace")
         digest = hashlib.sha256(head + b"\0")
         digest.update(self.data)
@@ -70,7 +70,10 @@ class Sent:
 
 
 async def declared_call(incoming: Arriving) -> Call:
-    """Read the request and return its call, whose body is a `Sent`. A call that carries out a stored plan has no body. Raises ApiError."""
+    """Read the request and return its call. The body of the call is a `Sent`, or is missing if the call carries out a stored plan.
+
+    Raises ApiError.
+    """
     call = await read_call(incoming)
     assert call.operation.body is not None
     limit = call.services.settings.max_body_size
@@ -89,7 +92,10 @@ DeclaredCall = Annotated[Call, Depends(declared_call)]
 
 
 def check_members(call: Call, names: Collection[str], source: str) -> None:
-    """Raise ApiError for an unowned member that no object has, as after a typing error. `source` is "body" or "query"."""
+    """Raise ApiError if no object has a member with one of the names, for example because of a typing error.
+
+    `names`: the members that the owner leaves to others. `source`: "body" or "query", where the client has listed them.
+    """
     if not names:
         return
     resources, schemas = call.services.editor.resources, call.services.schemas
@@ -106,7 +112,7 @@ def _reference(resource: Resource) -> Mapping[str, str]:
 
 
 async def parse_body(call: Call, sent: Sent) -> Declared:
-    """Parse a body in a thread. Raises ApiError."""
+    """Parse a request body in a thread. Raises ApiError."""
     kind, data = sent.kind, sent.data
     media_type = kind.partition(";")[0].strip().lower()
     if media_type != MULTIPART:
@@ -139,7 +145,7 @@ async def _parse_in_thread(call: Call, data: bytes, kind: str) -> Declared:
 
 
 def _parse(call: Call, data: bytes, kind: str) -> Declared:
-    """Parse a text, or JSON or YAML. Blocks. Raises ApiError and BadRequest."""
+    """Parse a body that is not a form. `kind`: its media type. Blocks. Raises ApiError and BadRequest."""
     editor = call.services.editor
     if kind == TEXT:
         refuse_masked_text(data)
@@ -176,7 +182,10 @@ def _parse(call: Call, data: bytes, kind: str) -> Declared:
 
 
 def _objects_in(kind: str, name: str, value: Any) -> Iterator[Any]:
-    """Yield the objects of a collection. Raises ApiError if `value` is not a list, unless `kind` is "singleton"."""
+    """Yield the objects that a collection declares. `kind`: the kind of the collection. `name`: its name.
+
+    Raises ApiError if `value` is not a list, unless `kind` is "singleton".
+    """
     if kind == "singleton":
         yield value
         return
@@ -186,7 +195,7 @@ def _objects_in(kind: str, name: str, value: Any) -> Iterator[Any]:
 
 
 def _validate(call: Call, collection: str, body: Any) -> Any:
-    """Validate an object of a collection and return it. Raises ApiError, also for unknown members."""
+    """Validate an object of a collection and return the object. Raises ApiError if it is invalid or has unknown members."""
     if not isinstance(body, dict):
         raise ApiError(422, f"{collection} in body must contain objects, not {str(body)[:64]!r}")
     editor, document = call.services.editor, call.services.engine.document
@@ -207,7 +216,7 @@ def _validate(call: Call, collection: str, body: Any) -> Any:
 
 
 def _with_child_names(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body, in which each child has the name that is its key in the map of children. Raises ApiError for another name."""
+    """Return the body with a name in each child: its key in the map of children. Raises ApiError if a child has another name."""
     named = dict(body)
     for member, child in call.services.editor.resources.children(resource.name):
         rows = body.get(member)
@@ -221,7 +230,7 @@ def _with_child_names(call: Call, resource: Resource, body: dict[str, Any]) -> d
 
 
 def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[str, DeclaredFile]:
-    """Return the object name and the content of a stored file that the body declares in a collection. Raises ApiError."""
+    """Return (object name, content) of a stored file that is declared as an object of a collection. Raises ApiError."""
     collection, member = COLLECTIONS[kind], "entries" if kind == MAP else "content"
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
         raise ApiError(422, f"{collection} in body must contain objects with a name, as in {{name: one, {member}: ...}}")
@@ -237,7 +246,7 @@ def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[st
 
 
 def _parse_entries(rows: Any, about: str) -> dict[str, str]:
-    """Return the values of a map's declared entries, by key. Raises ApiError, whose message begins with `about`."""
+    """Return the declared entries of a map, by key. `about`: the beginning of error messages. Raises ApiError."""
     if not isinstance(rows, list):
         raise ApiError(422, f"{about}: entries in body is a list, as in [{{key: example.com, value: shop}}]")
     values_by_key: dict[str, str] = {}
@@ -255,7 +264,7 @@ def _parse_entries(rows: Any, about: str) -> dict[str, str]:
 
 
 def _file_object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> str:
-    """Return the object name of a stored file. Raises ApiError, whose message begins with `about`."""
+    """Return the object name of the stored file `name`. `about`: the beginning of error messages. Raises ApiError."""
     store = next((store for store in stores.values() if store.kind == kind), None)
     if store is None:
         setting = STORES[next(kind_ for kind_, made in KINDS.items() if made.kind == kind)]
@@ -271,7 +280,7 @@ def _file_object(stores: Mapping[str, Store], kind: str, name: str, about: str) 
 
 
 def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
-    """Parse a form and return its parts with their contents. `kind` is its Content-Type. Blocks. Raises ApiError."""
+    """Return (part, content) of each part of a form. `kind`: the Content-Type of the form. Blocks. Raises ApiError."""
 
     async def receive() -> dict[str, str]:
         # The whole form is in `data`, so the parser has nothing to wait for.
@@ -291,7 +300,7 @@ def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
 
 
 def sent_file(stores: Mapping[str, Store], part: Part, content: bytes) -> tuple[str, DeclaredFile]:
-    """Return the object name and the content of a stored file that is a part of a form. Raises ApiError."""
+    """Return (object name, content) of a stored file that is sent as a part of a form. Raises ApiError."""
     about = f"part {part.name}" + (f", {part.file}" if part.file else "")
     if part.name not in STORES:
         raise ApiError(400, f"{about}: unknown, send {', '.join((CONFIGURATION, *STORES))}")

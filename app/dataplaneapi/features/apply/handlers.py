@@ -54,9 +54,9 @@ async def replace(call: DeclaredCall) -> Response:
 
 
 async def _with_plan(call: Call, *, pop: bool) -> tuple[Call, DeclarationLimits]:
-    """Return the call and its limits. A call that carries out a stored plan gets the body and the options of the plan.
+    """Return the call and its limits. If the call carries out a stored plan, it gets the body and the options of this plan.
 
-    With `pop`, also delete the plan. Raises ApiError, NoPlan and Unusable.
+    `pop`: whether to delete the stored plan. Raises ApiError, NoPlan and Unusable.
     """
     if token := call.query.plan:
         if given := [name for name in OPTIONS if name in call.values]:
@@ -88,7 +88,7 @@ CHECKS = {"replace": check_replace}
 
 
 async def _plan_declaration(call: Call, declaration: Declaration, limits: DeclarationLimits) -> Response:
-    """Return the plan of a declaration. Store the plan, unless it has conflicts or HAProxy refuses the result."""
+    """Respond with the plan of a declaration. Store the plan if it has no conflicts and HAProxy accepts the result."""
     planned_apply, preview = await _apply(call).plan(declaration)
     limits.check_deleted(planned_apply)
     planned = await run_in_thread(lambda: with_files(as_dict(call.author, preview), preview.files))
@@ -105,7 +105,7 @@ async def _plan_declaration(call: Call, declaration: Declaration, limits: Declar
 
 
 async def _commit_declaration(call: Call, declaration: Declaration, limits: DeclarationLimits, sent: str) -> Response:
-    """Commit a declaration and return what has changed. Raises ApiError with the conflicts."""
+    """Commit a declaration, and respond with the changes. Raises ApiError, which has the conflicts if there are any."""
     try:
         planned, outcome = await _apply(call).carry_out(declaration, limits, sent)
     except Contested as error:
@@ -128,7 +128,10 @@ async def export(call: ReadCall) -> Response:
 
 
 def _exported_file_as_dict(author: Author, collection: str, file: ExportedFile) -> dict[str, Any]:
-    """Return an exported file as JSON. If `author` may not read the content, or it is not UTF-8, the result has `masked` instead."""
+    """Return an exported file as JSON.
+
+    Instead of its content, the result has `masked` if `author` may not read it or if it is not UTF-8.
+    """
     if file.entries is not None:
         return {"name": file.name, "entries": [{"key": key, "value": value} for key, value in file.entries.items()]}
     rights, object_ = author.rights, spelled(_KINDS[collection], file.name)
@@ -169,7 +172,7 @@ def _declaration(call: Call, declared: Declared) -> Declaration:
 
 
 def _plan_as_dict(call: Call, planned: Planned) -> dict[str, Any]:
-    """Return a plan as JSON, without its remaining conflicts."""
+    """Return a plan as JSON, without its unresolved conflicts."""
     every: list[Effect | FileEffect] = [*planned.effects, *planned.files.shown]
     whole = [effect for effect in every if not effect.member]
     return {
@@ -184,7 +187,10 @@ def _plan_as_dict(call: Call, planned: Planned) -> dict[str, Any]:
 
 
 async def _conflicts(call: Call, planned: Planned) -> list[dict[str, Any]]:
-    """Return the conflicts of a plan as JSON. A conflict with OUTSIDE includes the last change of the object, from the history."""
+    """Return the unresolved conflicts of a plan as JSON.
+
+    A conflict with OUTSIDE has the last change of the object according to the history.
+    """
     outside = [_changed_object(conflict) for conflict in planned.conflicts if OUTSIDE in conflict.owners]
     last = await last_changes(call, outside) if outside else {}
 
@@ -204,17 +210,17 @@ async def _conflicts(call: Call, planned: Planned) -> list[dict[str, Any]]:
 
 
 def _changed_object(conflict: OwnershipConflict) -> str:
-    """Return the object under which the history lists the changes of a conflict: for an entry of a map, the map."""
+    """Return the object whose history has the changes that caused a conflict. For an entry of a map, this is the map."""
     return file_object(conflict.object) or conflict.object
 
 
 def _mask_contents(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members with bytes, which are contents of files, masked."""
+    """Return the members with all bytes masked, because these are contents of files."""
     return {name: MASKED if isinstance(value, bytes) else value for name, value in members.items()}
 
 
 def _conflict_as_dict(author: Author, conflict: OwnershipConflict, location: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a conflict as JSON. If `author` may not read the object, leave out the current value and the location."""
+    """Return a conflict as JSON. If `author` may not read the object, the result omits the present value and the location."""
     may_read = reader(author)
     theirs, location = (conflict.theirs, location) if may_read is None or may_read(conflict.object) else (None, {})
     members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}

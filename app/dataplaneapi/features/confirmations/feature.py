@@ -26,7 +26,7 @@ CONFIRMATION = "confirmation"
 
 
 class Confirm(WriteOption):
-    """The options `confirm` and `guard` of a write: the change is rolled back unless a client confirms the change in time."""
+    """The options `confirm` and `guard` of a write. With `confirm`, the change is rolled back unless a client confirms it in time."""
 
     names = ("confirm", "guard")
 
@@ -34,13 +34,16 @@ class Confirm(WriteOption):
         self._confirmations = confirmations
 
     def check(self, call: Call) -> None:
-        """Raise ApiError if the time is too short or the guard is invalid."""
+        """Raise ApiError if the time for the confirmation is too short, or if the guard is invalid."""
         if call.query.confirm is not None and call.query.confirm < SHORTEST:
             raise ApiError(400, f"confirm in query must be at least {SHORTEST:g} s")
         _guard(call)
 
     async def serve(self, call: Call, next: Handler) -> Response:
-        """Make the write and return its response. If the write has changed anything, headers name the confirmation and its deadline."""
+        """Make the write and return its response.
+
+        If anything has changed, headers of the response name the confirmation and its deadline.
+        """
         call.exchange.answer_within(ANSWER_SECONDS)
         async with self._confirmations.open_confirmation(call.author, call.query.confirm or SHORTEST, _guard(call)) as author:
             response = await next(replace(call, author=author))
@@ -51,7 +54,7 @@ class Confirm(WriteOption):
 
 
 def _guard(call: Call) -> Guard | None:
-    """Return the guard that the query describes; None if the query has no guard. Raises ApiError."""
+    """Return the guard in the query of a call. Return None if the query has no guard. Raises ApiError."""
     if "guard" not in call.values:
         return None
     if "confirm" not in call.values:
@@ -84,7 +87,7 @@ def as_dict(one: Confirmation) -> dict[str, Any]:
 
 
 class ConfirmationsFeature(Feature):
-    """The feature `confirmations`, which rolls changes back at their deadlines, or when their guard is violated."""
+    """The feature `confirmations`, which rolls back changes that are not confirmed before their deadline, or whose guard is violated."""
 
     only_changes = True
 

@@ -52,7 +52,7 @@ async def _shown(call: Call, one: Confirmation) -> dict[str, Any]:
 
 
 async def check_pending(call: Call) -> None:
-    """Raise the error with which the server would refuse to confirm, extend or roll back."""
+    """Raise the error with which the server would refuse to confirm a change, to extend its deadline, or to roll it back."""
     _confirmations(call).check_pending(call.path.id, call.author)
 
 

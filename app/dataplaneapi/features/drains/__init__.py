@@ -1,1 +1,1 @@
-"""Background operations that drain servers and end old workers."""
+"""Operations that drain servers, or end old workers of HAProxy, in the background."""

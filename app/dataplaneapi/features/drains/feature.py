@@ -7,7 +7,10 @@ from haproxy_native.workers.ending import END_WORKER, WorkerEnding
 
 
 class DrainsFeature(Feature):
-    """The feature `drains`: its attribute `drains` takes servers out of service, and `ending` ends former workers."""
+    """The feature `drains`.
+
+    Its attribute `drains` takes servers out of service, and its attribute `ending` ends former workers of HAProxy.
+    """
 
     def __init__(self, services: Services) -> None:
         self.drains, self.ending = Drains(services.engine, services.editor, services.workers), WorkerEnding(services.workers)

@@ -22,7 +22,10 @@ async def create(call: JsonCall) -> Response:
 
 
 def _drain_factory(call: Call) -> Callable[[list[str]], Drain]:
-    """Return a function that creates the drain of a call from the object names of its servers. Raises ApiError."""
+    """Return a function that creates the drain that a call requests. Its argument is the list of the servers' object names.
+
+    Raises ApiError.
+    """
     body, timeout = call.body, duration("timeout", call.body.get("timeout", TIMEOUT))
 
     def make(servers: list[str]) -> Drain:

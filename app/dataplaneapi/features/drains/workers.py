@@ -1,4 +1,4 @@
-"""The operations that list the workers of HAProxy, the current one and old ones, and end an old worker."""
+"""The operations that list the present and the former workers of HAProxy, and end a former worker."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ async def read_list(call: ReadCall) -> Response:
 
 
 async def end(call: JsonCall) -> Response:
-    """End a former worker by closing its sessions. No signal is sent to the worker."""
+    """End a former worker of HAProxy by closing its sessions. The worker gets no signal."""
     below, after = call.query.when_sessions_below, call.query.after
     begun = await DrainsFeature.of(call.services).ending.begin(call.services.operations, call.path.pid, below, after, author=call.author)
     return await started(call, begun)

@@ -1,1 +1,1 @@
-"""Drift: differences between the file, the loaded configuration and the current worker."""
+"""Drift: differences between the configuration file, the configuration that HAProxy has loaded, and the state of its current worker."""

@@ -15,12 +15,12 @@ PIECE = 1 << 16
 
 
 def encode(events: Sequence[StreamEvent]) -> bytes:
-    """Encode events, or the heartbeat if there are none, as an HTTP chunk."""
+    """Return events as an HTTP chunk. If there are no events, the chunk has the heartbeat."""
     return chunk(b"".join(map(frame, events)) or HEARTBEAT)
 
 
 def frames(events: Sequence[StreamEvent]) -> Iterator[bytes]:
-    """Encode events as server-sent events; yield them in parts of about PIECE bytes."""
+    """Yield events as server-sent events, in parts of about PIECE bytes."""
     part = bytearray()
     for event in events:
         part += frame(event)
@@ -37,7 +37,10 @@ def frame(event: StreamEvent) -> bytes:
 
 
 class EventsFeature(Feature):
-    """The feature `events`: `sources` publishes events, and `fanout` writes the events to many subscribers at once."""
+    """The feature `events`.
+
+    Its attribute `sources` publishes events, and its attribute `fanout` writes events to many subscribers at once.
+    """
 
     def __init__(self, services: Services) -> None:
         self.sources = EventSources(services.engine, services.editor)

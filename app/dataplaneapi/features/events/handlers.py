@@ -1,4 +1,4 @@
-"""The operations that stream events, and that show the last hour of counters."""
+"""The operations that stream events, and that return the counters of the last hour."""
 
 import asyncio
 import time
@@ -43,7 +43,7 @@ async def stats_history(call: ReadCall) -> Response:
 
 
 def _subscribe(call: Call, stream: EventStream, filter_: EventFilter) -> tuple[Subscription, bool]:
-    """Subscribe to events. Also return whether events after `Last-Event-ID` are lost because the server has dropped them.
+    """Subscribe to events. Return the subscription, and whether events after the call's `Last-Event-ID` are no longer available.
 
     Raises ApiError.
     """
@@ -59,7 +59,7 @@ def _subscribe(call: Call, stream: EventStream, filter_: EventFilter) -> tuple[S
 
 @lru_cache(maxsize=64)
 def _parse_types(text: str) -> frozenset[str]:
-    """Parse types of events. An empty text means all types except counters. Raises ApiError."""
+    """Parse a list of event types. An empty text means all types except counters. Raises ApiError."""
     named = frozenset(text.split(",")) if text else frozenset(TYPES) - {STATS}
     if unknown := sorted(named - {*TYPES}):
         raise ApiError(400, f"types in query: unknown type {unknown[0][:50]!r}; expected one of {', '.join(TYPES)}")
@@ -68,7 +68,7 @@ def _parse_types(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _parse_counters(text: str) -> frozenset[str]:
-    """Parse kinds of objects that have counters. An empty text means all kinds. Raises ApiError."""
+    """Parse a list of kinds of objects that have counters. An empty text means all kinds. Raises ApiError."""
     named = frozenset(text.split(",")) if text else COUNTED
     if unknown := sorted(named - COUNTED):
         raise ApiError(400, f"counters in query: unknown kind {unknown[0][:50]!r}; expected one of {', '.join(sorted(COUNTED))}")
@@ -78,9 +78,10 @@ def _parse_counters(text: str) -> frozenset[str]:
 async def _stream_parts(
     call: Call, subscription: Subscription, seconds: float, write: WritePart | None, *, is_lost: bool, snapshot: bool
 ) -> AsyncGenerator[bytes]:
-    """Yield events until the subscription is closed, at most for `seconds`.
+    """Yield events until the subscription is closed, or until `seconds` have passed.
 
-    With `write`, the fanout writes new events to the connection directly once the subscriber has caught up.
+    If `write` is not None, the fanout writes new events directly to the connection as soon as the subscriber has received all former
+    events.
     """
     services, sources = call.services, EventsFeature.of(call.services).sources
     deadline = asyncio.get_running_loop().time() + seconds

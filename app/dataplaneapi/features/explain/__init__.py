@@ -1,1 +1,1 @@
-"""Explain where a request would go, by sending it to a shadow HAProxy with the same rules."""
+"""Explain how HAProxy would handle a request, by sending it to a shadow HAProxy with the same rules."""

@@ -6,7 +6,7 @@ from haproxy_native.features.explain.explain import Explain
 
 
 class ExplainFeature(Feature):
-    """The feature `explain`, which sends requests to a separate (shadow) HAProxy process and reports how that process handles them."""
+    """The feature `explain`, which sends requests to a separate HAProxy process (the shadow) and reports how this process handles them."""
 
     def __init__(self, services: Services) -> None:
         self.explain = Explain(services.engine, services.editor)

@@ -27,7 +27,7 @@ async def explain(call: JsonCall) -> Response:
 
 
 async def _candidate(call: Call) -> Candidate:
-    """Return the configuration that all questions are about. Raises ApiError if the questions name several configurations."""
+    """Return the configuration on which to send the requests. Raises ApiError if the requests name different configurations."""
     about = {(question.get("transaction_id") or call.query.transaction_id, question.get("config")) for question in call.body}
     if len(about) > 1 or any(all(each) for each in about):
         raise ApiError(400, "all questions of a call are about the same configuration: send one config or one transaction_id")
@@ -36,7 +36,7 @@ async def _candidate(call: Call) -> Candidate:
 
 
 def _as_json(value: Any) -> Any:
-    """Return a value as JSON, without absent members."""
+    """Return a value as JSON. Members that are None are omitted."""
     if is_dataclass(value):
         return without_unset({field.name: _as_json(getattr(value, field.name)) for field in fields(value)})
     if isinstance(value, Mapping):
@@ -45,7 +45,7 @@ def _as_json(value: Any) -> Any:
 
 
 async def check_explain(call: Call) -> bool:
-    """Raise the error with which the server would refuse the questions. Return False, since HAProxy is not reloaded."""
+    """Raise the error with which the server would refuse the call. Return False, because the call does not reload HAProxy."""
     await call.services.engine.permit_evaluation(await _candidate(call))
     for question in call.body:
         question_of(question)

@@ -1,1 +1,4 @@
-"""Operations on the history: entries, differences, blame, revert and restore. The core stores the history itself."""
+"""Operations on the history: entries, differences, blame, revert and restore.
+
+The history itself is written and stored without this feature.
+"""

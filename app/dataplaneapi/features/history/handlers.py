@@ -76,7 +76,7 @@ async def restore(call: JsonCall) -> Response:
 
 
 async def _require_known(call: Call) -> None:
-    """Raise Forbidden for an entry about an object that no rule of the caller covers. Later errors might reveal its content."""
+    """Raise Forbidden if no rule of the caller covers an object of the entry, because later errors might reveal the entry's content."""
     rights, history = call.author.rights, call.services.history
     if isinstance(rights, Rights) and not rights.may(READ, ALL):
         await history.settled()
@@ -95,7 +95,7 @@ async def read_blame(call: ReadCall) -> Response:
 
 
 async def _reverted_response(call: Call, reverted: Reverted) -> Response:
-    """Return the response to a revert or restore. It has the history entry of the last commit, if there was a commit."""
+    """Return the response to a revert or a restore. If a commit was made, the response has the history entry of the last commit."""
     shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(reverted.outcomes)}
     if reverted.outcomes:
         await call.services.history.settled()
@@ -110,7 +110,7 @@ def _text_response(text: str) -> Response:
 
 
 def _entry_as_dict(journal: Journal, entry: Entry, may_read: MayRead | None) -> dict[str, Any]:
-    """Return an entry as JSON. `may_read` returns whether the caller may read an object. None: the caller may read all objects."""
+    """Return an entry as JSON. `may_read`: returns whether the caller may read an object; None if the caller may read all objects."""
     author, reload = entry.author, journal.outcome_of(entry)
     # The reload that was to load the entry, and what became of this entry.
     reload_as_dict = reload and without_unset(
@@ -151,7 +151,7 @@ def _readable_summary(journal: Journal, entry: Entry, may_read: MayRead | None) 
 
 
 def _current_outcome(entry: Entry, reload: ReloadOutcome | None) -> str:
-    """Return the current outcome of a change. If the change needs a reload, the outcome depends on that reload.
+    """Return the current outcome of a change. If the change needs a reload, its outcome depends on `reload`.
 
     `scheduled`: the reload is scheduled, in progress, or repeated after a failure. `written`: the files have the change, but HAProxy has
     not loaded them.

@@ -1,1 +1,1 @@
-"""Checks for probable mistakes that HAProxy accepts: as an operation of the server, and for files (`dataplaneapi lint`)."""
+"""Find probable mistakes that HAProxy accepts, in the server's configuration or in files (`dataplaneapi lint`)."""

@@ -1,4 +1,4 @@
-"""The command `dataplaneapi lint`: check configuration files without a server or HAProxy. docs/lint.md lists its exit statuses."""
+"""The command `dataplaneapi lint`: lint configuration files without a server or HAProxy. docs/lint.md lists its exit statuses."""
 
 import argparse
 import os
@@ -73,9 +73,9 @@ def run(argv: Sequence[str]) -> int:
 
 
 def checked(paths: Sequence[str], *, files: bool = False) -> list[Finding]:
-    """Return the findings for the files of one configuration. With `files`, also read the files that the configuration names.
+    """Return the findings for a configuration that consists of the files `paths`. Raises OSError and ValueError.
 
-    Raises OSError and ValueError.
+    `files`: whether to read the files that the configuration names as well.
     """
     texts = {path: sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes() for path in paths}
     main, *others = texts

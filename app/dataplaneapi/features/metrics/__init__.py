@@ -1,1 +1,1 @@
-"""`/metrics`, for Prometheus."""
+"""Metrics for Prometheus, at `/metrics`."""

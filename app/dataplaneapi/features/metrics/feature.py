@@ -1,6 +1,6 @@
-"""The feature `metrics`: serve `/metrics` in the text format of Prometheus.
+"""The feature `metrics`, which serves `/metrics` in the text format of Prometheus.
 
-It needs the package prometheus-client, which the extra `metrics` installs. The first request imports it.
+It needs the package prometheus-client, which is in the extra `metrics`. The first request imports this package.
 """
 
 import asyncio
@@ -98,7 +98,7 @@ def _families(services: Services, *, is_up: bool) -> Iterator["Metric"]:
 
 
 def _certificate_expiries(services: Services) -> "Metric":
-    """Return the metric with the expiry of each stored certificate file. Skips files that cannot be read. Blocks."""
+    """Return the metric that has the expiry of each stored certificate file. Files that cannot be read are omitted. Blocks."""
     from prometheus_client.core import GaugeMetricFamily
 
     text = "When the first certificate of a stored file expires, in Unix time."

@@ -1,1 +1,1 @@
-"""Overrides: values of servers that were changed in the process only, and survive reloads."""
+"""Overrides: values of servers that are set only in HAProxy's process, and that survive its reloads."""

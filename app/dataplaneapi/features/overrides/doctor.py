@@ -14,7 +14,7 @@ from haproxy_native.text.document import Document
 
 
 def findings(settings: Settings) -> Iterator[DoctorFinding]:
-    """Yield findings about whether a new worker starts with the overrides or gets the overrides after its start."""
+    """Yield findings about whether a new worker has the overrides from its start, or gets them only afterwards."""
     try:
         document = Document.parse(config_files(settings).read())
     except Unreadable:

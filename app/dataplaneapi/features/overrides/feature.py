@@ -6,7 +6,7 @@ from haproxy_native.features.overrides.overrides import Overrides
 
 
 class OverridesFeature(Feature):
-    """The feature `overrides`, which stores overrides and sets them in each new worker."""
+    """The feature `overrides`, which stores overrides and sets them again in each new worker."""
 
     only_changes = True
 

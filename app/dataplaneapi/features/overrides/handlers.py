@@ -1,4 +1,4 @@
-"""The operations that list and remove overrides. The list includes values that others have set in the process."""
+"""The operations that list and remove overrides. The list includes values that others than this server have set in the process."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def as_dict(override: Override, source: str) -> dict[str, Any]:
 
 
 async def check_delete(call: Call) -> None:
-    """Raise the error with which the server would refuse to delete the overrides of a server."""
+    """Raise the error with which the server would refuse to delete all overrides of a server of HAProxy."""
     object_ = spelled("backend", call.path.parent_name, "server", call.path.name)
     call.author.permit(changed(object_, (override.member for override in _overrides(call).known(object_))))
 

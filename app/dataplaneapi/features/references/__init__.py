@@ -1,1 +1,1 @@
-"""The references to an object, and an operation that renames it. The core renames objects by a PUT."""
+"""Operations that list the references to an object, and rename the object together with them."""

@@ -1,4 +1,4 @@
-"""The operations that list the references of an object, and rename it."""
+"""The operations that list the references to an object, and rename the object."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -39,7 +39,7 @@ async def rename(call: JsonCall) -> Response:
 
 
 async def _renaming(call: Call) -> Renaming:
-    """Return the renaming that a call describes. Raises Forbidden, and what `Naming.renaming` raises."""
+    """Return the renaming that a call requests. Raises Forbidden, and what `Naming.renaming` raises."""
     object_, to = spelled(*parsed(call.body["object"])), call.body["to"]
     permit(call.author, object_, to)
     naming = naming_of(call.services)
@@ -58,7 +58,7 @@ def _rows(rows: Sequence[ReferenceRow]) -> list[dict[str, Any]]:
 
 
 async def check_rename(call: Call) -> bool:
-    """Raise the error with which the server would refuse the renaming. Return whether it would reload HAProxy."""
+    """Raise the error with which the server would refuse the renaming. Return whether the renaming would reload HAProxy."""
     change = (await _renaming(call)).change
     return await call.services.engine.check_change(replace(change, reload=call.reload), transaction_id=call.transaction_id)
 

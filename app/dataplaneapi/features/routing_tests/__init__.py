@@ -1,1 +1,1 @@
-"""Routing tests, which check where requests go. The settings or a client can require that a change passes the tests."""
+"""Routing tests, which check how HAProxy handles requests. The settings, or a client, can require that a change passes the tests."""

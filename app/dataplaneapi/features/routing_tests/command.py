@@ -24,7 +24,7 @@ YAML_ENDINGS = (".yaml", ".yml")
 
 
 class UnusableInput(Exception):
-    """A file or option cannot be used. The command exits with UNUSABLE."""
+    """Raised if a file or an option cannot be used. The command then exits with the status UNUSABLE."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -96,7 +96,7 @@ async def _run_cases(document: "Document", cases: "Sequence[Case]", binary: str,
 
 
 def _read_cases(path: Path) -> list[dict[str, object]]:
-    """Read a file and validate its cases as the API does. Raises UnusableInput."""
+    """Return the cases in a file, validated as the API validates them. Raises UnusableInput."""
     from dataplaneapi.api.call import decoded_strictly
     from dataplaneapi.api.errors import ApiError
     from dataplaneapi.api.normalize import ResolvedSchemas

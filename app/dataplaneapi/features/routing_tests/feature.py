@@ -20,7 +20,7 @@ MOST_NAMED = 10
 
 
 class PassTests(WriteOption):
-    """The option `tests` of a write, which is refused if it breaks a test.
+    """The option `tests` of a write: the write is refused if it breaks a test.
 
     A header of the response names the tests that failed before the write and still fail.
     """
@@ -32,11 +32,14 @@ class PassTests(WriteOption):
         self._is_required = is_required
 
     def is_asked(self, call: Call) -> bool:
-        """Return whether the change of a call has to pass the tests."""
+        """Return whether a call requires that its change passes the tests."""
         return super().is_asked(call) or self._is_required()
 
     def of_commits(self, call: Call) -> list[str]:
-        """Return the parameters of a call that only a commit may have; none for a call that writes nothing, such as a plan."""
+        """Return the parameters of this option that the call has and that are valid only for a write.
+
+        Empty for a call that is not a write.
+        """
         return self.given(call) if call.operation.writes else []
 
     async def serve(self, call: Call, next: Handler) -> Response:
@@ -59,7 +62,7 @@ class PassTests(WriteOption):
 
 
 class RoutingTestsFeature(Feature):
-    """The feature `routing_tests`: `tests` stores tests and runs them. A gate refuses commits that break required tests."""
+    """The feature `routing_tests`. Its attribute `tests` stores tests and runs them. A gate refuses commits that break required tests."""
 
     def __init__(self, services: Services) -> None:
         self._services, engine = services, services.engine
@@ -70,5 +73,5 @@ class RoutingTestsFeature(Feature):
         engine.context.observers.append(RoutingGate(self.tests, engine.settings.file.parent, self.is_required, engine.context.base))
 
     def is_required(self) -> bool:
-        """Return whether the settings require tests of every change that clients ask for."""
+        """Return whether the settings require tests for each change that a client requests."""
         return self._services.settings.tests == "require"

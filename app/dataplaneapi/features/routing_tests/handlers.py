@@ -75,7 +75,7 @@ async def _candidate(call: Call) -> Candidate:
 
 
 async def check_test(call: Call) -> bool:
-    """Raise the error with which the server would refuse to store or delete a test. Return False, since HAProxy is not reloaded."""
+    """Raise the error with which the server would refuse to store or delete a test. Return False, because HAProxy is not reloaded."""
     tests, name = _tests(call).stored, call.path.name
     if call.operation.method == "DELETE":
         tests.get(name)

@@ -1,1 +1,1 @@
-"""Splits: traffic divided between backends by shares."""
+"""Splits: the traffic of a frontend, divided between several backends by shares."""

@@ -6,7 +6,7 @@ from haproxy_native.features.splits.splits import Splits
 
 
 class SplitsFeature(Feature):
-    """The feature: `splits` manages the maps and the lines of splits."""
+    """The feature `splits`. Its attribute `splits` writes the maps and the lines of splits."""
 
     def __init__(self, services: Services) -> None:
         self.splits = Splits(services.engine, services.editor, services.workers)
