@@ -1,1 +1,1 @@
-"""Private states of the configuration until they are committed."""
+"""Store transactions: drafts of the configuration that take effect when they are committed."""

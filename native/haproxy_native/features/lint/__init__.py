@@ -1,1 +1,1 @@
-"""Checks for probable mistakes in a configuration that HAProxy accepts, declared in checks.toml."""
+"""Report probable mistakes that HAProxy accepts, through the API and on the command line. The checks are declared in checks.toml."""
