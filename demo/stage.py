@@ -19,8 +19,6 @@ API, SITE = 5555, 8080
 # Parts of a hundred.
 SHARES = {"shop_stable": 90, "shop_next": 10}
 DAYS_LEFT = 9
-# Keeps the claims of this process open.
-_claims: list[socket.socket] = []
 
 
 @dataclass(frozen=True)
@@ -105,6 +103,7 @@ def claim_port(wanted: int) -> int:
         with suppress(OSError), socket.create_server(("127.0.0.1", port)) as listener:
             free = int(listener.getsockname()[1])
             claim.bind(f"\0dataplane-demo-{free}")
-            _claims.append(claim)
+            # The socket stays open until the process ends.
+            claim.detach()
             return free
     raise AssertionError("unreachable")

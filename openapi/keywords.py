@@ -237,7 +237,7 @@ This page lists the keywords of HAProxy {releases}, and shows which of them the 
 binaries (`tests/tools/list-keywords`): from their own list (`haproxy -dKall`), or by testing one line per keyword.
 
 *declared*: the API reads and writes the keyword. *unknown*: the API does not declare it, and keeps its lines unchanged. *not applicable*:
-the API is not meant to declare it. Lines of other sections, such as `program`, and keywords of later HAProxy versions are also kept unchanged.
+the API is not meant to declare it. Lines of other sections, such as `program`, and keywords of later HAProxy versions are kept as well.
 """
 
 
