@@ -6,7 +6,6 @@ HAProxy also ends with the thread that started it, so that a killed test run lea
 
 import contextlib
 import ctypes
-import fcntl
 import os
 import random
 import re
@@ -45,7 +44,6 @@ _given: set[int] = set()
 # The locks of the ports that were returned last. Until HAProxy listens on a port, no other process of tests may choose it.
 _locked: deque[int] = deque()
 MOST_LOCKED = 200
-_LOCKS = Path("/tmp") / f"dataplane-ports-{os.getuid()}"
 # Not seeded, so that two processes of tests choose different ports.
 _chance = random.SystemRandom()
 
@@ -62,14 +60,13 @@ def free_port() -> int:
 
 
 def _lock(port: int) -> bool:
-    _LOCKS.mkdir(exist_ok=True)
-    lock = os.open(_LOCKS / str(port), os.O_WRONLY | os.O_CREAT)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        return False
-    _locked.append(lock)
+    """Lock a port by an abstract Unix address, which has the scope of ports: all users and roots of a network namespace."""
+    with socket.socket(socket.AF_UNIX) as lock:
+        try:
+            lock.bind(f"\0dataplane-test-port-{port}")
+        except OSError:
+            return False
+        _locked.append(lock.detach())
     if len(_locked) > MOST_LOCKED:
         os.close(_locked.popleft())
     return True
