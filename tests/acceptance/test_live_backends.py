@@ -89,13 +89,16 @@ class Stage:
                 self.web.release.set()
 
 
-def staged(version: str, directory: Path, **settings: Any) -> Iterator[Stage]:
+def staged(version: str, directory: Path, *, purges: bool = False, **settings: Any) -> Iterator[Stage]:
+    """Start HAProxy and the server. `purges`: with `tune.defaults.purge`."""
     maps = directory / "maps_dir"
     maps.mkdir()
     (maps / "routes.map").write_text("/first app\n")
     with Web("one", "two") as web:
         site = free_port()
         config = CONFIG.format(site=site, maps=maps, **web.ports)
+        if purges:
+            config = config.replace("global\n", "global\n    tune.defaults.purge\n")
         with HAProxy(directory, config, binary=binaries.exactly(version)) as haproxy, Quick(haproxy, **settings) as sidecar:
             yield Stage(sidecar, web, site)
 
@@ -314,6 +317,16 @@ def test_one_that_meets_a_change_that_waits_for_its_reload(tmp_path: Path) -> No
         assert stage.sidecar.haproxy.worker_pid() != worker
         assert stage.running() == {"app", "filed", "stays", "last"}
         assert stage.asked("/stays/x") == "two"
+
+
+def test_one_from_a_defaults_section_that_haproxy_has_dropped(tmp_path: Path) -> None:
+    """HAProxy drops `base`, although other sections inherit from it. It refuses the command, and a reload adds the backend."""
+    for stage in staged("3.4", tmp_path, purges=True):
+        for name in ("shop", "next"):
+            answer = stage.add(name)
+            assert answer.status_code == 202, answer.text
+            assert "Cannot find default proxy 'base'" in stage.why(answer)["reason"]
+            assert stage.asked(f"/{name}/x") == "two" and name in stage.running()
 
 
 @pytest.mark.parametrize("version", binaries.EACH)

@@ -80,7 +80,7 @@ class WatchedFiles:
         Raises Failure.
         """
         self._seen = self._stamps()
-        if not self._seen:
+        if all(os.path.isdir(name) for name, *_ in self._seen):
             return None
         while True:
             time.sleep(STILL_SECONDS)

@@ -91,6 +91,17 @@ def test_an_empty_file_is_reported_once_and_never_sent(ctl: Ctl, sidecar: Quick,
     assert log.read_text().count("missing or empty") == 1 and outcome(file)["tries"] == 1
 
 
+def test_an_empty_directory_is_reported_once(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
+    directory, log = tmp_path / "team", tmp_path / "log"
+    directory.mkdir()
+    environment = [f"{name}={value}" for name, value in ctl.environment.items()]
+    process = start(["env", *environment, str(COMMAND), "ctl", "follow", str(directory), "--owner", "team", "--once"], log)
+    until(lambda: log.exists() and "missing or empty" in log.read_text())
+    (directory / "a.yaml").write_text("backends: [{name: of_team, from: plain}]")
+    assert process.wait(60) == 0 and "backend of_team" in sidecar.text()
+    assert log.read_text().count("missing or empty") == 1 and "trying again" not in log.read_text()
+
+
 def test_what_it_needs(ctl: Ctl) -> None:
     assert "--owner NAME is required" in ctl.refusal(2, "follow", "/x")
     assert "--owner NAME is required" in ctl.refusal(2, "follow", "/x", "--owner", "a", "--whole")
