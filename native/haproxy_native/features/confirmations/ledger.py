@@ -101,13 +101,13 @@ class ConfirmationLedger:
         self._known[made.id] = made
         self._changed()
         deleted = [confirmation.id for confirmation in self._known.values() if confirmation.is_over][:-MOST]
-        for id_ in deleted:
-            del self._known[id_]
         try:
             await self._database.store(partial(_store, made, deleted))
         except BaseException:
             del self._known[made.id]
             raise
+        for id_ in deleted:
+            self._known.pop(id_, None)
         return made
 
     async def change(self, id_: str, **members: Any) -> Confirmation:

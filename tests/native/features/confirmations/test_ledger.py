@@ -54,6 +54,29 @@ def test_the_oldest_are_forgotten(database: Database) -> None:
     database.close()
 
 
+def test_a_refused_write_forgets_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(work: object) -> None:
+        raise Unusable("the disk is full")
+
+    async def work() -> None:
+        monkeypatch.setattr(ledger, "MOST", 1)
+        kept = ConfirmationLedger(database)
+        for id_ in ("1", "2"):
+            await kept.add(of)
+            await kept.change(id_, status=CONFIRMED)
+        before = kept.all()
+        with monkeypatch.context() as full:
+            full.setattr(database, "store", refuse)
+            with pytest.raises(Unusable):
+                await kept.add(of)
+        assert kept.all() == before and [each.id for each in before] == ["2", "1"]
+        await kept.add(of)
+        assert [each.id for each in kept.all()] == ["3", "2"]
+
+    asyncio.run(work())
+    database.close()
+
+
 def test_a_disk_that_takes_nothing(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     database.directory.write_text("no directory")
     kept = ConfirmationLedger(database)
